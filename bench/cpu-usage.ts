@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from '@vat/testkit';
 
 /** Fields of /proc/<pid>/stat after the name, counted from the state: parent, and user and system time in ticks. */
 const PARENT = 1;
@@ -65,4 +66,30 @@ export const cpuBetween = (first: CpuReading, last: CpuReading) => {
   const own = Object.values(used).reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0);
   const busy = difference(first.busy, last.busy);
   return { seconds: (last.at - first.at) / 1_000, used, own, others: busy === null ? null : Math.max(0, busy - own) };
+};
+
+/** The part of a backlog that is measured: the first pieces run cold code, and at the end some queues are already empty. */
+export const MIDDLE = { from: 0.2, to: 0.8 } as const;
+
+/**
+ * The CPU seconds of the {@link MIDDLE} of a backlog of `count` pieces, of which `readDone` are done so far. `done`: the pieces
+ * of that part; `beside`: the difference of what `readBeside` returns at its ends.
+ */
+export const cpuOfMiddle = async (
+  pids: Record<string, number>,
+  { what, count, withinMs }: { what: string; count: number; withinMs: number },
+  readDone: () => Promise<number>,
+  readBeside: () => Promise<number> = async () => 0,
+) => {
+  const snapshot = async (share: number) => {
+    const enough = async () => {
+      const done = await readDone();
+      return done >= share * count && done;
+    };
+    const done = await until(`${share * 100} % of ${what}`, enough, withinMs);
+    return { done, cpu: readCpu(pids), beside: await readBeside() };
+  };
+  const first = await snapshot(MIDDLE.from);
+  const last = await snapshot(MIDDLE.to);
+  return { ...cpuBetween(first.cpu, last.cpu), done: last.done - first.done, beside: last.beside - first.beside };
 };

@@ -4,7 +4,7 @@ import { insertAccount, type TestServers, until, uploadBatch } from '@vat/testki
 import { measureCpu } from './cost/cpu-cost.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
 import { openWorld } from './open-world.js';
-import { uniqueNumber } from './unique-number.js';
+import { numberAt, uniqueNumber } from './unique-number.js';
 
 /** Memory of a process in mebibytes: before the upload, and the maximum until the batch was completed. */
 type Memory = { before: number | null; max: number | null };
@@ -39,9 +39,8 @@ const fileOf = (lines: number): Buffer => {
   const head = 'vat_number;note\n';
   const space = FILE_BYTES - head.length;
   const rows = Array.from({ length: lines }, (_, n) => {
-    const state = MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE';
     const size = Math.floor((space * (n + 1)) / lines) - Math.floor((space * n) / lines);
-    return `${uniqueNumber(state, Math.floor(n / MEMBER_STATES.length))};`.padEnd(size - 1, 'x');
+    return `${numberAt(n)};`.padEnd(size - 1, 'x');
   });
   return Buffer.from(`${head}${rows.join('\n')}\n`);
 };

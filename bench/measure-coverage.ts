@@ -1,7 +1,7 @@
 import { fillDatabase, type World } from '@vat/testkit';
 import { keyOf } from './measure-large.js';
+import { renderTable } from './measuring.js';
 import { openWorld } from './open-world.js';
-import { renderTable } from './render-table.js';
 
 /** Uploads of a file of supplies, each its seconds from the call to the 201. */
 export type CoverageFigures = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { insertChecks, type World } from '@vat/testkit';
+import { renderTable } from './measuring.js';
 import { openWorld } from './open-world.js';
-import { renderTable } from './render-table.js';
 
 export type DossierFigures = {
   checks: number;

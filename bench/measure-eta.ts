@@ -1,7 +1,7 @@
 import { bucketOf, DURATION_BOUNDS_MS, type MemberState, USUAL_DAYS } from '@vat/domain';
 import { insertAccount, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import { renderTable } from './measuring.js';
 import { openWorld } from './open-world.js';
-import { renderTable } from './render-table.js';
 import { uniqueNumber } from './unique-number.js';
 
 /** How far the estimates of one batch were off: the error of the remaining time by the share of the batch's time. */

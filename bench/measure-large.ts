@@ -1,8 +1,7 @@
 import { hashApiKey, newApiKey, newUuid, publicId } from '@vat/domain';
 import { FILLED_DAYS, type FilledIds, fillDatabase, type World } from '@vat/testkit';
+import { type Percentiles, percentiles, renderTable } from './measuring.js';
 import { openWorld } from './open-world.js';
-import { type Percentiles, percentiles } from './percentiles.js';
-import { renderTable } from './render-table.js';
 
 /** The calls of an account with 60 % of all rows. */
 export type LargeFigures = {

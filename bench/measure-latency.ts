@@ -1,10 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { MEMBER_STATES } from '@vat/domain';
 import type { TestServers, World } from '@vat/testkit';
 import { type CpuCost, measureCpu, pick } from './cost/cpu-cost.js';
+import { callPaced, type Percentiles, percentiles } from './measuring.js';
 import { openWorld } from './open-world.js';
-import { type Percentiles, percentiles } from './percentiles.js';
-import { uniqueNumber } from './unique-number.js';
+import { numberAt } from './unique-number.js';
 
 export type LatencyFigures = {
   upstream_latency_ms: number;
@@ -26,23 +24,13 @@ const WARM_UP_S = 3;
 
 type Call = (n: number) => Promise<{ number: string; ok: boolean }>;
 
-/**
- * Calls at a fixed rate, without waiting for earlier answers, so that a stall affects all calls during it. `from`: the index of
- * the first number, so that no two calls of a world use the same number.
- */
-const callPaced = async (call: Call, rate: number, seconds: number, from: number) => {
-  const start = performance.now();
-  const calls: Promise<{ number: string; ok: boolean; ms: number }>[] = [];
-  for (let i = 0; i < rate * seconds; i += 1) {
-    await pause(Math.max(0, start + (i * 1_000) / rate - performance.now()));
+/** Times paced calls. `from`: the index of the first number, so that no two calls of a world use the same number. */
+const timeCalls = (call: Call, rate: number, seconds: number, from: number) =>
+  callPaced(rate, rate * seconds, async (n) => {
     const sentAt = performance.now();
-    calls.push(call(from + i).then((end) => ({ ...end, ms: performance.now() - sentAt })));
-  }
-  return Promise.all(calls);
-};
-
-const numberAt = (n: number): string =>
-  uniqueNumber(MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE', Math.floor(n / MEMBER_STATES.length));
+    const end = await call(from + n);
+    return { ...end, ms: performance.now() - sentAt };
+  });
 
 const post = async (url: string, body: unknown, headers: Record<string, string> = {}): Promise<number> => {
   const response = await fetch(url, {
@@ -88,13 +76,13 @@ export const measureLatency = async (
       return { number, ok: (await post(`${world.vies.url}/check-vat-number`, body)) === 200 };
     };
     const count = checksPerSecond * Math.max(seconds, WARM_UP_S);
-    await callPaced(direct, checksPerSecond, WARM_UP_S, 0);
-    const baseline = await callPaced(direct, checksPerSecond, seconds, count);
-    await callPaced(check, checksPerSecond, WARM_UP_S, 2 * count);
-    let checks: Awaited<ReturnType<typeof callPaced>> = [];
+    await timeCalls(direct, checksPerSecond, WARM_UP_S, 0);
+    const baseline = await timeCalls(direct, checksPerSecond, seconds, count);
+    await timeCalls(check, checksPerSecond, WARM_UP_S, 2 * count);
+    let checks: Awaited<ReturnType<typeof timeCalls>> = [];
     const pids = { api: world.apis[0]?.pid ?? 0, worker: world.workers[0]?.pid ?? 0, ...servers.pids };
     const cpu = await measureCpu(pids, checksPerSecond * seconds, async () => {
-      checks = await callPaced(check, checksPerSecond, seconds, 3 * count);
+      checks = await timeCalls(check, checksPerSecond, seconds, 3 * count);
     });
     const answered = checks.filter(({ ok }) => ok);
     const added = percentiles(await addedBy(world, answered));

@@ -3,6 +3,7 @@ import { MEMBER_STATES, newUuid } from '@vat/domain';
 import { connectRedis, createProducer, startConsumer, upstreamQueue } from '@vat/queues';
 import { until } from '@vat/testkit';
 import { Queue, Worker } from 'bullmq';
+import { raise } from './open-world.js';
 
 export type QueueFigures = {
   jobs: number;
@@ -32,10 +33,6 @@ const stopwatch = (jobs: number) => {
       return ((jobs - Math.ceil(jobs * FROM)) * 1_000) / (endedAt - startedAt);
     },
   };
-};
-
-const raise = (error: unknown): never => {
-  throw error;
 };
 
 const runOurs = async (redisUrl: string, perQueue: number): Promise<number> => {

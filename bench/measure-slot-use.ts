@@ -1,6 +1,6 @@
 import { MEMBER_STATES, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
-import { until, type World } from '@vat/testkit';
-import { cpuBetween, readCpu } from './cpu-usage.js';
+import type { World } from '@vat/testkit';
+import { cpuOfMiddle } from './cpu-usage.js';
 
 export type SlotUse = {
   latency_ms: number;
@@ -18,9 +18,6 @@ export type SlotUse = {
   cpu_ms_per_lookup: number | null;
 };
 
-/** The measured part: the first lookups run cold code, and at the end some queues are already empty. */
-const FROM = 0.2;
-const TO = 0.8;
 const WITHIN_MS = 600_000;
 
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;
@@ -30,30 +27,20 @@ export const measureSlotUse = async (
   world: World,
   { count, latencyMs, pids }: { count: number; latencyMs: number; pids: Record<string, number> },
 ): Promise<SlotUse> => {
-  const snapshot = async (share: number) => {
-    const answered = await until(
-      `${share * 100} % of the lookups`,
-      async () => {
-        const { totals } = await world.vies.stats();
-        return totals.answered >= share * count && totals.answered;
-      },
-      WITHIN_MS,
-    );
-    const cpu = readCpu(pids);
-    const [recorded] = await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM "check"');
-    return { answered, cpu, checks: recorded?.n ?? 0 };
+  const answered = async () => (await world.vies.stats()).totals.answered;
+  const recorded = async () => {
+    const [row] = await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM "check"');
+    return row?.n ?? 0;
   };
-  const first = await snapshot(FROM);
-  const last = await snapshot(TO);
-  const { seconds, used, own, others } = cpuBetween(first.cpu, last.cpu);
-  const lookups = last.answered - first.answered;
+  const middle = await cpuOfMiddle(pids, { what: 'the lookups', count, withinMs: WITHIN_MS }, answered, recorded);
+  const { seconds, used, own, others, done: lookups } = middle;
   const ideal = (MEMBER_STATES.length * SLOTS_PER_MEMBER_STATE * 1_000) / latencyMs;
   return {
     latency_ms: latencyMs,
     lookups_per_s: round(lookups / seconds),
     ideal_per_s: round(ideal),
     slot_use: round(lookups / seconds / ideal),
-    checks_per_s: round((last.checks - first.checks) / seconds),
+    checks_per_s: round(middle.beside / seconds),
     cpu: Object.fromEntries(
       Object.entries(used).map(([name, value]) => [name, value === null ? null : round(value / seconds)]),
     ),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestServers, until } from '@vat/testkit';
 import { measureStorage, type StorageFigures } from './cost/measure-storage.js';
-import { insertBacklog } from './insert-backlog.js';
+import { insertBacklog } from './insert-rows.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
 import { openWorld } from './open-world.js';
 import { type ProfileLine, summarizeProfile } from './profile.js';

@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
-  connectDatabase,
   endRemovedDeliveries,
   findLiveRequests,
   findPendingDeliveries,
@@ -23,8 +22,9 @@ import { openWorldRedis, type TestServers, until, type World } from '@vat/testki
 import { cpuBetween, readCpu } from './cpu-usage.js';
 import { enqueueOurs } from './deliveries/enqueue.js';
 import { insertDeliveries, insertEndpoints } from './deliveries/insert-deliveries.js';
-import { openWorld } from './open-world.js';
-import { renderTable } from './render-table.js';
+import { insertAccounts } from './insert-rows.js';
+import { renderTable } from './measuring.js';
+import { connectBench, openWorld } from './open-world.js';
 
 /** The sweep of one kind of rows. */
 type KindFigures = {
@@ -122,23 +122,13 @@ export const measureSweep = async (
 ): Promise<SweepFigures> => {
   const pids = { sweep: process.pid, ...servers.pids };
   const world = await openWorld(0, { apis: 0, workers: 0 });
-  const { db, close } = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 20,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-bench',
-  });
+  const { db, close } = connectBench(world.settings.DATABASE_URL, { maxConnections: 20, queryTimeoutMs: 5_000 });
   const redis = connectRedis(String(world.settings.REDIS_URL), 'producer', () => undefined);
   const admin = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
   const producer = createProducer(redis, world.name);
   const keys = await openWorldRedis(world);
   try {
-    const accounts = Array.from({ length: ACCOUNTS }, () => newUuid());
-    await world.sql(
-      "INSERT INTO account (id, name, plan, created_at) SELECT unnest($1::uuid[]), 'Bench', 'enterprise', now()",
-      [accounts],
-    );
+    const accounts = await insertAccounts(world, ACCOUNTS);
     await world.sql(
       `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
          window_ends_at, due_at, ended_at)

@@ -1,10 +1,10 @@
-import { connectDatabase, findDueWatches, startRun } from '@vat/db';
+import { findDueWatches, startRun } from '@vat/db';
 import { MEMBER_STATES, RUN_LIMITS, startDueWatches } from '@vat/domain';
 import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
 import { until } from '@vat/testkit';
-import { insertWatches } from './insert-watches.js';
-import { openWorld } from './open-world.js';
-import { type Percentiles, percentiles } from './percentiles.js';
+import { insertWatches } from './insert-rows.js';
+import { type Percentiles, percentiles } from './measuring.js';
+import { connectBench, openWorld, raise } from './open-world.js';
 
 export type WatchesFigures = {
   watches: number;
@@ -28,13 +28,7 @@ const FROM = 0.2;
 /** Measures finding, starting and recording the runs of `due` due watches among `watches`. */
 export const measureWatches = async (watches: number, due: number): Promise<WatchesFigures> => {
   const world = await openWorld(0, { apis: 0, workers: 0 });
-  const { db, close } = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 4,
-    queryTimeoutMs: 30_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-bench',
-  });
+  const { db, close } = connectBench(world.settings.DATABASE_URL, { maxConnections: 4 });
   const redis = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
   const producer = createProducer(redis, world.name);
   try {
@@ -57,9 +51,7 @@ export const measureWatches = async (watches: number, due: number): Promise<Watc
       findDue,
       startRun: startRun(db),
       enqueue: enqueueOverdue(producer),
-      onEnqueueFailure: (error) => {
-        throw error;
-      },
+      onEnqueueFailure: raise,
       stopping: new AbortController().signal,
       now: () => new Date(),
     });

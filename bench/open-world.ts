@@ -1,3 +1,4 @@
+import { connectDatabase } from '@vat/db';
 import { startWorld, type World } from '@vat/testkit';
 
 /** The times of production instead of those of tests, without calls to outside sources. */
@@ -23,4 +24,19 @@ export const openWorld = async (
   const world = await startWorld({ ...processes, settings: { ...PRODUCTION, ...settings } });
   await world.vies.defaults({ latency_ms: latencyMs });
   return world;
+};
+
+/** Connects the benchmark itself to a database. */
+export const connectBench = (
+  url: unknown,
+  options: { maxConnections: number; queryTimeoutMs?: number; keepOpen?: number },
+) =>
+  connectDatabase({
+    ...{ url: String(url), queryTimeoutMs: 30_000, connectTimeoutMs: 5_000, applicationName: 'vat-bench' },
+    ...options,
+  });
+
+/** Ends the benchmark with an error that nothing is expected to raise. */
+export const raise = (error: unknown): never => {
+  throw error;
 };

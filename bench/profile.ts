@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { renderTable } from './render-table.js';
+import { renderTable } from './measuring.js';
 
 /** A function, or a whole package with `function` null, and its share of the time the process was not idle. */
 export type ProfileLine = { where: string; function: string | null; share: number };

@@ -13,9 +13,9 @@ import type { QueueFigures } from './measure-queue.js';
 import type { SlotsFigures } from './measure-slots.js';
 import { renderSweep, type SweepFigures } from './measure-sweep.js';
 import type { WatchesFigures } from './measure-watches.js';
+import { renderTable as table } from './measuring.js';
 import { type PartitionsFigures, renderPartitions } from './partitions/measure-partitions.js';
 import { renderProfile } from './profile.js';
-import { renderTable as table } from './render-table.js';
 
 export type Figures = {
   machine: Machine;

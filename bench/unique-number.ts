@@ -1,4 +1,4 @@
-import { COUNTRIES, type MemberState } from '@vat/domain';
+import { COUNTRIES, MEMBER_STATES, type MemberState } from '@vat/domain';
 
 const COUNTER_DIGITS = 5;
 
@@ -15,3 +15,10 @@ export const uniqueNumber = (memberState: MemberState, n: number): string => {
   if (!pattern.test(counted)) throw new Error(`${memberState}${counted} is not a number of ${memberState}`);
   return memberState + counted;
 };
+
+/** The member state of the n-th of many numbers that alternate over all member states. */
+export const stateAt = (n: number): MemberState => MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE';
+
+/** The n-th of many numbers that alternate over all member states. `from`: skips so many numbers of each. */
+export const numberAt = (n: number, from = 0): string =>
+  uniqueNumber(stateAt(n), from + Math.floor(n / MEMBER_STATES.length));

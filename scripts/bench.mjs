@@ -1,14 +1,9 @@
 // @ts-check
 // `npm run bench`: measures added latency, slot use, jobs per second and more on separate servers, with baselines of the same
 // run. `npm run bench -- --quick`, `npm run bench -- latency`. It takes minutes; nothing else should run meanwhile.
-import { prepare } from './prepare.mjs';
+import { prepareOrExit } from './prepare.mjs';
 
-try {
-  await prepare();
-} catch (error) {
-  process.stderr.write(`[prepare] ${/** @type {Error} */ (error).message}\n`);
-  process.exit(1);
-}
+await prepareOrExit();
 // Loaded after prepare(), which installs it. The benchmark is TypeScript that is not built.
 const { register } = await import('tsx/esm/api');
 register();

@@ -2,10 +2,61 @@
 // `node scripts/docs.mjs` generates docs from the code; with `--check` it fails if one of them is outdated.
 // `npm run check` runs it after the build.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { errorsPage } from './docs/errors-page.mjs';
-import { settingsPage } from './docs/settings-page.mjs';
+import { ERROR_CATALOGUE } from '@vat/domain';
+import { SECRET_SETTINGS, SETTINGS } from '@vat/runtime';
 
-/** @type {Record<string, () => Promise<string>>} */
+/** Generates docs/errors.md from the error catalogue. */
+const errorsPage = () => {
+  const rows = Object.entries(ERROR_CATALOGUE).map(([code, spec]) => {
+    const extra = 'extra' in spec ? spec.extra.map((/** @type {string} */ name) => `\`${name}\``).join(', ') : '';
+    return `| \`${code}\` | ${spec.status} | ${spec.message} | ${spec.remedy} | ${extra} | ${'retryable' in spec ? 'yes' : 'no'} |`;
+  });
+  return `# Errors
+
+Made from \`packages/domain/src/errors.ts\` by \`node scripts/docs.mjs\`; do not edit.
+
+Every error is \`{ "error": { "code", "message", … } }\`; extra fields lie inside \`error\`. \`retry_after\` is in seconds and is sent
+as a \`Retry-After\` header too. "Again" says whether the very same call can succeed later.
+
+| code | HTTP | what happened | what to do | extra fields | again |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+};
+
+/** The default value as written in the environment. zod stores it on the outermost wrapper. @param {any} schema */
+const defaultOf = (schema) => {
+  for (let inner = schema; inner; inner = inner.def?.innerType ?? inner.def?.in) {
+    if (inner.def?.type === 'default' || inner.def?.type === 'prefault') return `\`${inner.def.defaultValue}\``;
+    if (inner.def?.type === 'optional') return '';
+  }
+  return 'required';
+};
+
+/** Generates docs/settings.md from the declarations of the settings. */
+const settingsPage = () => {
+  const rows = Object.entries(SETTINGS).map(
+    ([name, { schema, readBy, meaning }]) =>
+      `| \`${name}\` | ${defaultOf(schema)} | ${readBy.join(', ')} | ${meaning} |`,
+  );
+  return `# Settings
+
+Made from \`packages/runtime/src/setting-table.ts\` by \`node scripts/docs.mjs\`; do not edit.
+
+Everything is set through environment variables. Durations are written \`250ms\`, \`10s\`, \`2m\`, \`1h\`; an empty value counts
+as unset. A wrong value ends a process that reads it at start, with one message that names it.
+
+Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead:
+\`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and
+\`NAME_FILE\` together are an error.
+
+| setting | default | read by | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+};
+
+/** @type {Record<string, () => string>} */
 const PAGES = { 'docs/settings.md': settingsPage, 'docs/errors.md': errorsPage };
 
 /** @param {string} file */
@@ -19,7 +70,7 @@ const read = (file) => {
 
 const outdated = [];
 for (const [file, page] of Object.entries(PAGES)) {
-  const text = await page();
+  const text = page();
   if (read(file) === text) continue;
   outdated.push(file);
   if (!process.argv.includes('--check')) writeFileSync(new URL(`../${file}`, import.meta.url), text);

@@ -41,7 +41,7 @@ const readArguments = () => {
 const readTls = async (options) => {
   if (!options.cert && !options['self-signed']) return null;
   // Loaded after prepare(), which builds its dependencies.
-  const { makeCertificate } = await import('./listen/make-certificate.mjs');
+  const { makeCertificate } = await import('./listen/start-listener.mjs');
   const { cert, key } =
     options.cert && options.key
       ? { cert: options.cert, key: options.key }

@@ -1,11 +1,34 @@
 // @ts-check
 // Prepares a fresh clone for every command. It uses no packages, because it installs them.
-import { build } from './prepare/build.mjs';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { buildDashboard } from './prepare/build-dashboard.mjs';
-import { checkNodeVersion } from './prepare/check-node-version.mjs';
 import { generate } from './prepare/generate.mjs';
 import { holdLock } from './prepare/hold-lock.mjs';
 import { install, isInstalled } from './prepare/install.mjs';
+import { ROOT } from './prepare/root.mjs';
+import { runProgram } from './prepare/run-program.mjs';
+
+const REQUIRED = { major: 20, minor: 19 };
+
+/** Throws if Node is older than "engines" in package.json allows; npm itself only warns. */
+const checkNodeVersion = () => {
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  if (major > REQUIRED.major || (major === REQUIRED.major && minor >= REQUIRED.minor)) return;
+  throw new Error(`Node ${REQUIRED.major}.${REQUIRED.minor} or newer is needed; this is ${node}`);
+};
+
+/** Every package and app with an entry file, which TypeScript builds. The dashboard has its own build. */
+const projects = () =>
+  ['packages', 'apps']
+    .flatMap((group) => readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)))
+    .filter((project) => project !== path.join('apps', 'dashboard'))
+    .filter((project) => existsSync(path.join(ROOT, project, 'tsconfig.json')))
+    .filter((project) => ['main.ts', 'index.ts'].some((entry) => existsSync(path.join(ROOT, project, 'src', entry))));
+
+/** Runs `tsc -b` for all projects; fast if nothing changed. Throws an Error with the compiler's output. */
+const build = () => runProgram('the build', process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects()]);
 
 /** @param {string} line */
 const log = (line) => process.stderr.write(`[prepare] ${line}\n`);
@@ -31,3 +54,10 @@ export const prepare = async () => {
     () => log('waiting for another command that installs or builds in this folder'),
   );
 };
+
+/** {@link prepare}, or the end of this process with its message. */
+export const prepareOrExit = () =>
+  prepare().catch((error) => {
+    process.stderr.write(`[prepare] ${error.message}\n`);
+    process.exit(1);
+  });

@@ -1,12 +1,7 @@
 // @ts-check
 // `npm start`: prepares a fresh clone and runs the service. The supervisor (apps/stack) runs in this process, so that it
 // receives the signals that npm passes on.
-import { prepare } from './prepare.mjs';
+import { prepareOrExit } from './prepare.mjs';
 
-try {
-  await prepare();
-} catch (error) {
-  process.stderr.write(`[prepare] ${/** @type {Error} */ (error).message}\n`);
-  process.exit(1);
-}
+await prepareOrExit();
 await import('../apps/stack/dist/main.js');

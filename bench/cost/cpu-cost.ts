@@ -1,3 +1,4 @@
+import type { TestServers } from '@vat/testkit';
 import { cpuBetween, readCpu } from '../cpu-usage.js';
 
 /** CPU milliseconds (user and system) of one piece of work, by process. */
@@ -34,3 +35,15 @@ export const sumOf = (...costs: CpuCost[]): CpuCost => {
 /** The least of several rounds. */
 export const leastOf = (costs: readonly CpuCost[]): CpuCost =>
   costs.reduce((a, b) => (totalOf(b) < totalOf(a) ? b : a));
+
+/** What one piece of work costs the service, beside the least that it could cost. */
+export type CostRow = { what: string; baseline: string; n: number; ours: CpuCost; bare: CpuCost; goal: number | null };
+
+/** How often each piece of work is done. */
+export type Size = { checks: number; reads: number; deliveries: number; lines: number; seconds: number };
+export type Measure = (servers: TestServers, size: Size) => Promise<CostRow>;
+
+/** Of the upstream. */
+export const LATENCY_MS = 100;
+/** The processes that work on jobs. */
+export const WORKING = ['worker', 'postgres', 'redis'] as const;

@@ -1,19 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { insertBatch, type Queryable, sqlOf } from '@vat/db';
 import { type NewBatch, newUuid } from '@vat/domain';
 import { connectRedis } from '@vat/queues';
 import { startProcess, type TestServers, until, type World } from '@vat/testkit';
 import { QueueEvents } from 'bullmq';
 import pg from 'pg';
-import { cpuBetween, readCpu } from '../cpu-usage.js';
+import { cpuOfMiddle } from '../cpu-usage.js';
 import { runsTypeScript } from '../deliveries/open-receiver.js';
-import { type Percentiles, percentiles } from '../percentiles.js';
+import { callPaced, type Percentiles, percentiles } from '../measuring.js';
 import { BARE_QUEUE, openBareQueue } from './bare-queue.js';
 import { type CpuCost, measureCpu, pick } from './cpu-cost.js';
 
-/** The measured part, as of the service's own lookups. */
-const FROM = 0.2;
-const TO = 0.8;
 const WITHIN_MS = 300_000;
 
 export const startBare = (world: World, file: string, settings: Record<string, string>) =>
@@ -30,25 +26,10 @@ export const measureBareJobs = async (
   const worker = await startBare(world, 'bare-worker.ts', { BARE_WORK: work });
   try {
     const pids = { worker: worker.pid, ...servers.pids };
-    const snapshot = async (share: number) => {
-      const begun = await until(
-        `${share * 100} % of the bare jobs`,
-        async () => {
-          const done = ids.length - (await bare.waiting());
-          return done >= share * ids.length && done;
-        },
-        WITHIN_MS,
-      );
-      return { begun, cpu: readCpu(pids) };
-    };
-    const first = await snapshot(FROM);
-    const last = await snapshot(TO);
-    const { used } = cpuBetween(first.cpu, last.cpu);
+    const middle = { what: 'the bare jobs', count: ids.length, withinMs: WITHIN_MS };
+    const { used, done } = await cpuOfMiddle(pids, middle, async () => ids.length - (await bare.waiting()));
     await until('the rest', async () => (await bare.waiting()) === 0, WITHIN_MS);
-    const each = Object.entries(used).map(([name, seconds]) => [
-      name,
-      ((seconds ?? Number.NaN) * 1_000) / (last.begun - first.begun),
-    ]);
+    const each = Object.entries(used).map(([name, seconds]) => [name, ((seconds ?? Number.NaN) * 1_000) / done]);
     return pick(Object.fromEntries(each), 'worker', 'postgres', 'redis');
   } finally {
     await worker.stop();
@@ -70,14 +51,9 @@ export const measureRoundTrip = async (world: World, rate: number, seconds: numb
       await job.waitUntilFinished(events, WITHIN_MS);
       return performance.now() - sentAt;
     };
-    const start = performance.now();
-    const trips: Promise<number>[] = [];
-    for (let n = 0; n < rate * seconds; n += 1) {
-      await pause(Math.max(0, start + (n * 1_000) / rate - performance.now()));
-      trips.push(roundTrip());
-    }
+    const trips = await callPaced(rate, rate * seconds, roundTrip);
     // The first ones run cold code.
-    return percentiles((await Promise.all(trips)).slice(rate));
+    return percentiles(trips.slice(rate));
   } finally {
     await worker.stop();
     await events.close();

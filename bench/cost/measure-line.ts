@@ -1,10 +1,9 @@
-import { MEMBER_STATES, newUuid, packPlan, periodOf, planBatch, uuidOf } from '@vat/domain';
+import { newUuid, packPlan, periodOf, planBatch, uuidOf } from '@vat/domain';
 import { insertAccount, type TestServers } from '@vat/testkit';
 import { measureBatches } from '../measure-batches.js';
 import { openWorld } from '../open-world.js';
-import { uniqueNumber } from '../unique-number.js';
-import { LATENCY_MS, type Measure, WORKING } from './cost-row.js';
-import { type CpuCost, pick, sumOf } from './cpu-cost.js';
+import { numberAt } from '../unique-number.js';
+import { type CpuCost, LATENCY_MS, type Measure, pick, sumOf, WORKING } from './cpu-cost.js';
 import { measureBareInsert, measureBareJobs } from './measure-bare.js';
 
 const BATCHES = 3;
@@ -16,10 +15,7 @@ const bareLine = async (servers: TestServers, lines: number): Promise<CpuCost> =
     const at = new Date();
     const batches = Array.from({ length: BATCHES }, (_, batch) => {
       const rows = Array.from({ length: lines }, (_row, n) => {
-        const number = uniqueNumber(
-          MEMBER_STATES[n % MEMBER_STATES.length] ?? 'DE',
-          Math.floor(n / MEMBER_STATES.length) + batch * 1_000,
-        );
+        const number = numberAt(n, batch * 1_000);
         return {
           line: n + 2,
           cells: [number, 'x'.repeat(150)],

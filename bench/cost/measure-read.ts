@@ -1,8 +1,7 @@
 import { hashApiKey, newApiKey, newUuid, publicId, uuidOf } from '@vat/domain';
 import { insertChecks, type TestProcess, type TestServers, type World } from '@vat/testkit';
 import { openWorld } from '../open-world.js';
-import type { Measure } from './cost-row.js';
-import { type CpuCost, leastOf, measureCpu, pick } from './cpu-cost.js';
+import { type CpuCost, leastOf, type Measure, measureCpu, pick } from './cpu-cost.js';
 import { startBare } from './measure-bare.js';
 
 const READERS = 16;

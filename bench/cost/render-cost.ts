@@ -1,4 +1,4 @@
-import { renderTable } from '../render-table.js';
+import { renderTable } from '../measuring.js';
 import { type CpuCost, totalOf } from './cpu-cost.js';
 import type { CostFigures } from './measure-cost.js';
 

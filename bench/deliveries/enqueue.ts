@@ -3,10 +3,7 @@ import { connectRedis, createProducer, DELIVERY_QUEUES } from '@vat/queues';
 import { until, type World } from '@vat/testkit';
 import { Queue } from 'bullmq';
 import { makeWorkerUtils } from 'graphile-worker';
-
-const raise = (error: unknown): never => {
-  throw error;
-};
+import { raise } from '../open-world.js';
 
 /** Jobs per call, so that no single call to Redis is long. */
 const CHUNK = 1_000;

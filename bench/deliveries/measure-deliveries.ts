@@ -1,7 +1,7 @@
 import type { TestServers } from '@vat/testkit';
+import { renderTable } from '../measuring.js';
 import { openWorld } from '../open-world.js';
 import { renderProfile } from '../profile.js';
-import { renderTable } from '../render-table.js';
 import { insertEndpoints } from './insert-deliveries.js';
 import { type FirstByteFigures, measureFirstByte } from './measure-first-byte.js';
 import { IN_FLIGHT, measureRate, type RateFigures, SENDERS } from './measure-rate.js';

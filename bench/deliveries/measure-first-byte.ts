@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { connectDatabase, sendTestEvent } from '@vat/db';
+import { sendTestEvent } from '@vat/db';
 import { newUuid, publicId } from '@vat/domain';
 import { connectRedis, createProducer, enqueueDelivery } from '@vat/queues';
 import { until } from '@vat/testkit';
-import { type Percentiles, percentiles } from '../percentiles.js';
-import { clockMs } from './clock-ms.js';
+import { callPaced, clockMs, type Percentiles, percentiles } from '../measuring.js';
+import { connectBench, raise } from '../open-world.js';
 import { exampleBody } from './example-body.js';
 import type { Stage } from './measure-rate.js';
 
@@ -23,10 +22,6 @@ const NO_LIMIT = 1_000_000_000;
 /** Warm-up for connections and compiled code, which is not measured. */
 const WARM_UP_S = 5;
 
-const raise = (error: unknown): never => {
-  throw error;
-};
-
 /**
  * Inserts test events at a fixed rate, enqueues each with the service's producer, and measures when it reaches its receiver
  * through one worker.
@@ -35,13 +30,7 @@ export const measureFirstByte = async (
   { world, receiver, accounts }: Stage,
   { eventsPerSecond, seconds }: { eventsPerSecond: number; seconds: number },
 ): Promise<FirstByteFigures> => {
-  const { db, close } = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 10,
-    queryTimeoutMs: 10_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-bench',
-  });
+  const { db, close } = connectBench(world.settings.DATABASE_URL, { maxConnections: 10, queryTimeoutMs: 10_000 });
   const redis = connectRedis(String(world.settings.REDIS_URL), 'producer', raise);
   const producer = createProducer(redis, String(world.settings.REDIS_PREFIX));
   const [write, enqueue] = [sendTestEvent(db, NO_LIMIT), enqueueDelivery(producer)];
@@ -64,13 +53,7 @@ export const measureFirstByte = async (
     return { delivery: publicId('delivery', deliveryId), committedAt, enqueuedMs: clockMs() - committedAt };
   };
   try {
-    const start = performance.now();
-    const sending: ReturnType<typeof sendEvent>[] = [];
-    for (let n = 0; n < eventsPerSecond * (WARM_UP_S + seconds); n += 1) {
-      await pause(Math.max(0, start + (n * 1_000) / eventsPerSecond - performance.now()));
-      sending.push(sendEvent(n));
-    }
-    const events = await Promise.all(sending);
+    const events = await callPaced(eventsPerSecond, eventsPerSecond * (WARM_UP_S + seconds), sendEvent);
     await until('every event to arrive', async () => (await receiver.count()) >= events.length, 60_000);
     const arrived = new Map(await receiver.arrivals());
     const measured = events.slice(eventsPerSecond * WARM_UP_S);

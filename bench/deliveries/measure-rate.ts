@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DELIVERY_QUEUES } from '@vat/queues';
 import { startProcess, type TestProcess, type TestServers, until, type World } from '@vat/testkit';
-import { cpuBetween, readCpu } from '../cpu-usage.js';
+import { cpuOfMiddle, MIDDLE } from '../cpu-usage.js';
 import { type ProfileLine, summarizeProfile } from '../profile.js';
 import { enqueueGraphile, enqueueOurs, enqueuePlainBullmq } from './enqueue.js';
 import { insertDeliveries } from './insert-deliveries.js';
@@ -40,9 +40,6 @@ export type RateFigures = {
 export const IN_FLIGHT = DELIVERY_QUEUES.first.processConcurrency;
 /** So few endpoints that their limits together are below the limit of the process. */
 const FEW_ENDPOINTS = 50;
-/** The measured part: the first deliveries run cold code on new connections, the last ones an almost empty queue. */
-const FROM = 0.2;
-const TO = 0.8;
 
 export type Stage = { servers: TestServers; world: World; receiver: BenchReceiver; accounts: string[] };
 
@@ -74,11 +71,11 @@ const prepareSender = async (stage: Stage, sender: Sender, count: number): Promi
   }
   if (sender === 'graphile-worker + got') {
     await enqueueGraphile(world);
-    return program('send-by-graphile.ts', {});
+    return program('send-jobs.ts', { SENDER: 'graphile' });
   }
-  if (sender === 'got loop, logged') return program('send-loop.ts', {});
+  if (sender === 'got loop, logged') return program('send-jobs.ts', { SENDER: 'loop' });
   await enqueuePlainBullmq(world, deliveries);
-  return program('send-by-bullmq.ts', { SENDER_LOGS: sender === 'BullMQ + got' ? 'yes' : 'no' });
+  return program('send-jobs.ts', { SENDER: 'bullmq', SENDER_LOGS: sender === 'BullMQ + got' ? 'yes' : 'no' });
 };
 
 type Starter = (flags: Record<string, string>) => Promise<TestProcess>;
@@ -96,27 +93,13 @@ export const measureRate = async (
   const process_ = await start(profiled ? { NODE_OPTIONS: `--import=${preload}`, PROFILE_DIR: profiles } : {});
   const pids = { sender: process_.pid, ...servers.pids, receiver: receiver.pid, bench: process.pid };
   try {
-    const snapshot = async (share: number) => {
-      const arrived = await until(
-        `${share * 100} % of the deliveries by ${sender}`,
-        async () => {
-          const received = await receiver.count();
-          return received >= share * count && received;
-        },
-        300_000,
-      );
-      return { arrived, cpu: readCpu(pids) };
-    };
-    const first = await snapshot(FROM);
-    const last = await snapshot(TO);
+    const middle = { what: `the deliveries by ${sender}`, count, withinMs: 300_000 };
+    const { seconds, used, others, done } = await cpuOfMiddle(pids, middle, receiver.count);
     await until('the rest', async () => (await receiver.count()) >= count, 60_000);
     const times = (await receiver.arrivals()).map(([, at]) => at);
-    const [from, to] = [Math.floor(FROM * count), Math.floor(TO * count)];
-    const { seconds, used, others } = cpuBetween(first.cpu, last.cpu);
+    const [from, to] = [Math.floor(MIDDLE.from * count), Math.floor(MIDDLE.to * count)];
     const perDelivery = (...names: string[]): number | null =>
-      figure(
-        (names.reduce((sum, name) => sum + (used[name] ?? Number.NaN), 0) * 1_000) / (last.arrived - first.arrived),
-      );
+      figure((names.reduce((sum, name) => sum + (used[name] ?? Number.NaN), 0) * 1_000) / done);
     return {
       sender,
       deliveries: count,

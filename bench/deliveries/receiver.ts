@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { clockMs } from './clock-ms.js';
+import { clockMs } from '../measuring.js';
 
 const listen = async (server: Server): Promise<number> => {
   server.listen(0, '127.0.0.1');

@@ -1,7 +1,7 @@
 import { deleteOldEvidence, maintainPartitions } from '@vat/db';
 import { startOfMonth } from '@vat/testkit';
 import pg from 'pg';
-import { type Percentiles, percentiles } from '../percentiles.js';
+import { type Percentiles, percentiles } from '../measuring.js';
 import { checkChain } from './check-chain.js';
 import { type BenchDatabase, openDatabase } from './open-database.js';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { percentiles } from '../percentiles.js';
-import { renderTable } from '../render-table.js';
+import { percentiles, renderTable } from '../measuring.js';
 import { checkChain } from './check-chain.js';
 import { type ExpiryFigures, measureExpiry } from './measure-expiry.js';
 import { openDatabase } from './open-database.js';

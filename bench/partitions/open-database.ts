@@ -2,10 +2,11 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectDatabase, type Database, migrate } from '@vat/db';
+import { type Database, migrate } from '@vat/db';
 import { newUuid } from '@vat/domain';
 import { cloneDatabase, makePastMonths } from '@vat/testkit';
 import pg from 'pg';
+import { connectBench } from '../open-world.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 /** The migrations that partition the tables. */
@@ -51,10 +52,7 @@ export const openDatabase = async (months: number | null, maxConnections: number
     [accountId],
   );
   await client.end();
-  const { db, close } = connectDatabase({
-    ...{ url: cloned.url, maxConnections, keepOpen: maxConnections, applicationName: 'vat-bench' },
-    ...{ queryTimeoutMs: 30_000, connectTimeoutMs: 10_000 },
-  });
+  const { db, close } = connectBench(cloned.url, { maxConnections, keepOpen: maxConnections });
   return {
     ...{ months, url: cloned.url, db, accountId },
     close: async () => {

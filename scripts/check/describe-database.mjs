@@ -1,5 +1,6 @@
 // @ts-check
 import { sqlOf } from '@vat/db';
+import { callSite, databaseOf } from './statement-sites.mjs';
 
 /**
  * @typedef {import('@vat/db').Columns} Columns
@@ -125,7 +126,6 @@ export const describeDatabase = (client, catalogue, rows, onDescribed) => {
       .catch((error) => onDescribed(site, [String(error)]));
     return described;
   };
-  const models = new Proxy({}, { get: () => async () => ({ disabledAt: new Date(0), count: 0 }) });
   /** @type {any} */
   const statements = {
     /** @param {import('@vat/db').DeclaredSql} statement */
@@ -145,13 +145,6 @@ export const describeDatabase = (client, catalogue, rows, onDescribed) => {
     /** @param {((tx: unknown) => Promise<unknown>) | Promise<unknown>[]} work */
     $transaction: (work) => (typeof work === 'function' ? work(database) : Promise.all(work)),
   };
-  /** @type {any} */
-  const database = new Proxy(statements, { get: (own, name) => own[name] ?? models });
+  const database = databaseOf(statements);
   return database;
-};
-
-/** The innermost frame in a file of packages/db that contains statements. */
-const callSite = () => {
-  const frames = new Error().stack?.match(/packages\/db\/dist\/[^)\s]+?:\d+/g) ?? [];
-  return frames.find((frame) => !frame.includes('/query.js:')) ?? '';
 };

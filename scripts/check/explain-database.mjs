@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { sqlOf } from '@vat/db';
 import pg from 'pg';
+import { callSite, databaseOf } from './statement-sites.mjs';
 
 /** How `pg` sends a value. @type {{ prepareValue: (value: unknown) => unknown }} */
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils');
@@ -71,7 +72,6 @@ export const explainDatabase = (client, onExplained) => {
       return client.query({ text, values });
     });
 
-  const models = new Proxy({}, { get: () => async () => ({ disabledAt: new Date(0), count: 0 }) });
   /** @type {any} */
   const statements = {
     /** @param {TemplateStringsArray | ReturnType<typeof sqlOf>} query @param {unknown[]} values */
@@ -92,13 +92,6 @@ export const explainDatabase = (client, onExplained) => {
       }
     },
   };
-  /** @type {any} */
-  const database = new Proxy(statements, { get: (own, name) => own[name] ?? models });
+  const database = databaseOf(statements);
   return database;
-};
-
-/** The innermost frame in a file of packages/db that contains statements. */
-const callSite = () => {
-  const frames = new Error().stack?.match(/packages\/db\/(?:src|dist)\/[^)\s]+?:\d+/g) ?? [];
-  return frames.find((frame) => !/\/query\.[jt]s:/.test(frame)) ?? '';
 };

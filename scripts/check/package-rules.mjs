@@ -39,7 +39,7 @@ const ALLOWED_PACKAGES = {
   'packages/enrichment': ['domain', 'outgoing'],
   'packages/webhooks': ['domain'],
   'packages/evidence': ['domain', 'outgoing', 'spreadsheet'],
-  'packages/composition': ['db', 'domain', 'queues', 'runtime'],
+  'packages/composition': ['db', 'domain', 'evidence', 'queues', 'runtime'],
   'packages/runtime': [],
   'packages/embedded': [],
   'packages/receiver': [],

@@ -75,8 +75,9 @@ export const statementCalls = (on, at = NOWHERE) => [
       session: { id: BYTES, userId: ID, now: NOW, expiresAt: NOW },
     }),
   () => db.listLines(on)(at.batch, at.account, { status: 'done', valid: true, afterId: ID, limit: 100 }),
-  () => db.listLines(on)(at.batch, at.account, { status: undefined, valid: undefined, afterId: null, limit: 100 }),
-  () => db.listLines(on)(at.batch, at.account, { status: undefined, valid: false, afterId: null, limit: 100 }),
+  ...[undefined, false].map(
+    (valid) => () => db.listLines(on)(at.batch, at.account, { status: undefined, valid, afterId: null, limit: 100 }),
+  ),
   () => db.readResults(on)(at.batch, ID, 500),
   () => db.findResultsHead(on)(at.batch, at.account),
   () => db.findBatch(on)(at.runningBatch, at.account),
@@ -110,13 +111,9 @@ export const statementCalls = (on, at = NOWHERE) => [
       await take(at.nextAnchor, 0, 1_000),
       await write({ ...ANCHOR, seq: at.nextAnchor }),
     ]),
-  () =>
-    db.chooseEvidence({ snapshot: (work) => work(on) })(
-      at.account,
-      { ...CHOICE, from: at.yesterday, to: at.now },
-      10_001,
-    ),
-  () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { ...CHOICE, vatNumber: at.vatNumber }, 10_001),
+  ...[{ from: at.yesterday, to: at.now }, { vatNumber: at.vatNumber }].map(
+    (choice) => () => db.chooseEvidence({ snapshot: (work) => work(on) })(at.account, { ...CHOICE, ...choice }, 10_001),
+  ),
   () => db.chooseCovering({ snapshot: (work) => work(on) })(at.account, at.coverage),
   () => db.findCoverage(on)(at.coverage, at.account),
   () => db.listCoverages(on)(at.account, null, 100),
@@ -172,24 +169,10 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.readEventToSend(on, ID),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: KEY }),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: null }),
-  () =>
-    db.acceptRequest(on)({
-      id: at.waitingRequest,
-      accountId: at.account,
-      now: at.now,
-      giveUpAt: at.now,
-      maxPending: 0,
-      evenAnswered: false,
-    }),
-  () =>
-    db.acceptRequest(on)({
-      id: at.waitingRequest,
-      accountId: at.account,
-      now: at.now,
-      giveUpAt: at.now,
-      maxPending: 200,
-      evenAnswered: false,
-    }),
+  ...[0, 200].map((maxPending) => () => {
+    const { waitingRequest: id, account: accountId, now } = at;
+    return db.acceptRequest(on)({ id, accountId, now, giveUpAt: now, maxPending, evenAnswered: false });
+  }),
   () => db.findCheck(on)(at.check, readerOf(at)),
   () => db.findCheckOfAnyAccount(on)(at.check),
   ...filtersOf(at).flatMap((filter) => [

@@ -37,6 +37,7 @@ const ALLOWED: Record<string, Allowance> = {
     reason: 'up to 10 000 requests of each member state that wait for a slot, for all calls of some seconds',
   },
   readHours: { buffers: 15_000, sorted: 35_000, reason: 'a month by the hour, for all calls of a minute' },
+  readRemaining: { buffers: 1_100, reason: 'the waiting lines of at most five batches of ten thousand' },
   auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },
   chooseEvidence: { buffers: 5_000, reason: 'what an account requested without result, of which there is little' },
   chooseCovering: { buffers: 150_000, sorted: 10_000, reason: 'the checks of a coverage, at most ten thousand' },

@@ -21,6 +21,18 @@ export const findSites = (folder) =>
     return lines.flatMap((line, n) => (STATEMENT.test(line) ? [`${at}:${n + 1}`] : []));
   });
 
+/** The innermost frame in a file of packages/db that contains statements, in its source or its build. */
+export const callSite = () => {
+  const frames = new Error().stack?.match(/packages\/db\/(?:src|dist)\/[^)\s]+?:\d+/g) ?? [];
+  return frames.find((frame) => !/\/query\.[jt]s:/.test(frame)) ?? '';
+};
+
+/** A database with these statements. Its models are stand-ins: they read by primary key. @param {any} statements @returns {any} */
+export const databaseOf = (statements) => {
+  const models = new Proxy({}, { get: () => async () => ({ disabledAt: new Date(0), count: 0 }) });
+  return new Proxy(statements, { get: (own, name) => own[name] ?? models });
+};
+
 /** The statement that contains a line: the last one of its file that begins there or before. @param {string[]} sites @param {string} at */
 export const statementAt = (sites, at) => {
   const [file, line] = at.split(':');

@@ -1,4 +1,4 @@
-import { REPEAT_WARNING_MS } from '@vat/composition';
+import { openTimestamper } from '@vat/composition';
 import {
   chooseCovering,
   chooseEvidence,
@@ -7,7 +7,6 @@ import {
   findAnchor,
   findCheckStamp,
   findCoverageHead,
-  findDevelopmentIdentity,
   findEvidence,
   findIdempotencyKey,
   findLeaves,
@@ -15,19 +14,17 @@ import {
   findToken,
   listAnchors,
   listCoverageLines,
-  pinTimestampRoot,
   readBlocks,
   readCoverageResults,
   readEvidence,
   recordStamp,
   relockIdempotencyKey,
   requestStampForCheck,
-  storeDevelopmentIdentity,
 } from '@vat/db';
 import { makeStamp, publicId, stampCheck } from '@vat/domain';
-import { certificatePdf, domainStamper, OTHER_ROOT, openPageFonts, openTimestamper, proveChecks } from '@vat/evidence';
+import { certificatePdf, domainStamper, openPageFonts, proveChecks } from '@vat/evidence';
 import { enqueueStamp } from '@vat/queues';
-import { errorFields, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
+import { errorFields, type SettingsOf } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { coverageFiles } from './coverage/coverage-files.js';
 import { openSealer } from './exports/dossier-source.js';
@@ -66,17 +63,7 @@ export const composeEvidence = (
 } => {
   const { db, producer, publishChange, log, now } = context;
   const enqueue = enqueueStamp(producer);
-  const timestamper = readAsSetting(
-    () =>
-      openTimestamper(settings, {
-        find: findDevelopmentIdentity(db),
-        store: storeDevelopmentIdentity(db),
-        pin: pinTimestampRoot(db),
-        onOtherRoot: throttledLog((fields) => log.error(OTHER_ROOT, fields), REPEAT_WARNING_MS, now),
-        now,
-      }),
-    'TSA_ROOTS',
-  );
+  const timestamper = openTimestamper(settings, context);
   const exporting = connectReader({
     url: settings.DATABASE_URL,
     maxConnections: EXPORT_CONNECTIONS,

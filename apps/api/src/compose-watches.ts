@@ -10,7 +10,7 @@ import {
 } from '@vat/db';
 import { publicId, requestWatch } from '@vat/domain';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
-import { type ResponseTo, storedAnswer } from './routes/route.js';
+import { createdAnswer } from './routes/route.js';
 import type { WatchRoutesDeps } from './routes/watches.js';
 import { keyedMutex } from './turns.js';
 
@@ -47,11 +47,7 @@ export const composeWatches = ({
         return created;
       },
       answerOf: (watch) =>
-        storedAnswer<ResponseTo<'createWatch'>>({
-          status: 201,
-          body: presentWatch(watch),
-          headers: { Location: `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}` },
-        }),
+        createdAnswer<'createWatch'>(presentWatch(watch), `${baseUrl()}/v1/watches/${publicId('watch', watch.id)}`),
       now,
     }),
   };

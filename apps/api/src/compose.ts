@@ -12,7 +12,7 @@ import {
 } from '@vat/db';
 import { openPublicLinkKey, publicLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
-import { pingRedis, subscribePageUpdates } from '@vat/queues';
+import { createRateLimiter, pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
 import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { cached } from './cached.js';
@@ -22,11 +22,39 @@ import { composeEvidence } from './compose-evidence.js';
 import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
 import { createApp } from './create-app.js';
-import { createCallRates } from './create-call-rates.js';
 import { composeDashboard } from './dashboard/compose-dashboard.js';
+import type { CallRate } from './middleware/limit-rate.js';
 import { composeOps } from './ops/compose-ops.js';
 import type { PublicVerificationDeps } from './public-verification/mount-public-verification.js';
 import type { CheckRoutesDeps } from './routes/checks.js';
+
+/** A call that is this many milliseconds early is delayed, not refused: the jitter of a caller that respects the limit. */
+const RATE_HOLD_MS = 80;
+
+/** Makes limits of calls per second that all API processes count together; while Redis is away, each process counts alone. */
+const createCallRates = (
+  prefix: string,
+  { redis, metrics, log, now }: Pick<ApiContext, 'redis' | 'metrics' | 'log' | 'now'>,
+) => {
+  const warnAlone = throttledWarn(
+    log,
+    'Rate limits are counted per process while Redis is away.',
+    REPEAT_WARNING_MS,
+    now,
+  );
+  return (calls: number): CallRate => {
+    const limiter = createRateLimiter({
+      connection: redis,
+      prefix,
+      limit: { calls, windowMs: 1_000, holdMs: RATE_HOLD_MS },
+      onAlone: (error) => {
+        metrics.rateLimitAlone.inc();
+        warnAlone(error);
+      },
+    });
+    return { calls, count: limiter.admit };
+  };
+};
 
 /** Calls of one network to the public pages of checks in any second. A view needs two. */
 const PUBLIC_CALLS_PER_SECOND = 20;

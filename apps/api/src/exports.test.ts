@@ -199,25 +199,6 @@ test('a time-stamp whose certificate has expired holds by a later anchor, which 
   expect(late).toEqual({ code: 1, output: expect.stringContaining(`anchors/${first}.tsr expired on`) });
 }, 60_000);
 
-test('the filters: from is inclusive, to is exclusive, a number may be in any spelling, and an empty choice is a dossier too', async () => {
-  const account = await insertAccount(world);
-  const from = new Date('2024-03-01T00:00:00.000Z');
-  await insertChecks(world, { accountId: account.account_id, count: 10, from });
-  const counted = async (query: string) => {
-    const folder = await exported(account, query);
-    const { code, output } = await verify(folder);
-    expect({ code, output }).toMatchObject({ code: 0 });
-    return manifestOf(folder);
-  };
-  const some = await counted('?from=2024-03-01T00:00:00.002Z&to=2024-03-01T00:00:00.005Z');
-  expect(some.counts.checks).toBe(3);
-  expect(some.choice).toEqual({
-    ...{ from: '2024-03-01T00:00:00.002Z', to: '2024-03-01T00:00:00.005Z', vat_number: null, reference: null },
-  });
-  expect((await counted('?vat_number=fr%2010%20000%20000%20003')).counts.checks).toBe(1);
-  expect((await counted('?reference=none')).counts).toMatchObject({ checks: 0, requests: 0, watch_changes: 0 });
-}, 60_000);
-
 test('one export at a time over all processes; it is free again when the client disconnects or has received everything', async () => {
   const account = await insertAccount(world);
   await insertMuch(account);
@@ -276,7 +257,41 @@ test('an error in the middle closes the connection, and the account can export a
   expect(failure).toBeDefined();
 }, 60_000);
 
-test('more than 10 000 checks are refused before the first byte; exactly 10 000 are accepted', async () => {
+// Each of the following has an account of its own. This one comes first, because it waits for the longest.
+test.concurrent('when the process is killed, the export is free within 15 s, and not before its client can notice', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const doomed = await world.startApi();
+  const running = await begin(account, doomed);
+  const cut = buffer(running).catch((error: NodeJS.ErrnoException) => error.code);
+  expect(await statusOf(account, world.apis[0])).toBe(409);
+  doomed.signal('SIGKILL');
+  const killedAt = performance.now();
+  expect(await cut).toBe('ECONNRESET');
+  await until('the export to be free', async () => (await statusOf(account, world.apis[0])) === 200, FREED_WITHIN_MS);
+  expect(performance.now() - killedAt).toBeLessThan(FREED_WITHIN_MS);
+}, 60_000);
+
+test.concurrent('the filters: from is inclusive, to is exclusive, a number may be in any spelling, and an empty choice is a dossier too', async () => {
+  const account = await insertAccount(world);
+  const from = new Date('2024-03-01T00:00:00.000Z');
+  await insertChecks(world, { accountId: account.account_id, count: 10, from });
+  const counted = async (query: string) => {
+    const folder = await exported(account, query);
+    const { code, output } = await verify(folder);
+    expect({ code, output }).toMatchObject({ code: 0 });
+    return manifestOf(folder);
+  };
+  const some = await counted('?from=2024-03-01T00:00:00.002Z&to=2024-03-01T00:00:00.005Z');
+  expect(some.counts.checks).toBe(3);
+  expect(some.choice).toEqual({
+    ...{ from: '2024-03-01T00:00:00.002Z', to: '2024-03-01T00:00:00.005Z', vat_number: null, reference: null },
+  });
+  expect((await counted('?vat_number=fr%2010%20000%20000%20003')).counts.checks).toBe(1);
+  expect((await counted('?reference=none')).counts).toMatchObject({ checks: 0, requests: 0, watch_changes: 0 });
+}, 60_000);
+
+test.concurrent('more than 10 000 checks are refused before the first byte; exactly 10 000 are accepted', async () => {
   const account = await insertAccount(world);
   const { accountId, count, exchanges } = { accountId: account.account_id, count: 10_000, exchanges: 0 };
   await insertChecks(world, { accountId, count, exchanges });
@@ -295,7 +310,7 @@ test('more than 10 000 checks are refused before the first byte; exactly 10 000 
   await world.http(account.live_key).method('head', narrowed).expect(200);
 }, 60_000);
 
-test('more than 10 000 requests without a check are refused too', async () => {
+test.concurrent('more than 10 000 requests without a check are refused too', async () => {
   const account = await insertAccount(world);
   await world.sql(
     `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries,
@@ -311,7 +326,7 @@ test('more than 10 000 requests without a check are refused too', async () => {
   });
 });
 
-test('an export needs a live key, refuses unknown parameters, and works for a disabled account', async () => {
+test.concurrent('an export needs a live key, refuses unknown parameters, and works for a disabled account', async () => {
   const { body } = await world.http(world.account.test_key).get(`${PATH}?surplus=1`).expect(403);
   expect(body.error.code).toBe('TEST_KEY_NOT_ALLOWED');
   await world.http().get(`${PATH}?surplus=1`).expect(400);
@@ -320,18 +335,3 @@ test('an export needs a live key, refuses unknown parameters, and works for a di
   await world.admin('account', 'disable', account.account_id);
   expect(await statusOf(account, world.apis[0])).toBe(200);
 });
-
-// The last one: it takes the world's second process.
-test('when the process is killed, the export is free within 15 s, and not before its client can notice', async () => {
-  const account = await insertAccount(world);
-  await insertMuch(account);
-  const doomed = world.apis[1];
-  const running = await begin(account, doomed);
-  const cut = buffer(running).catch((error: NodeJS.ErrnoException) => error.code);
-  expect(await statusOf(account, world.apis[0])).toBe(409);
-  doomed?.signal('SIGKILL');
-  const killedAt = performance.now();
-  expect(await cut).toBe('ECONNRESET');
-  await until('the export to be free', async () => (await statusOf(account, world.apis[0])) === 200, FREED_WITHIN_MS);
-  expect(performance.now() - killedAt).toBeLessThan(FREED_WITHIN_MS);
-}, 60_000);

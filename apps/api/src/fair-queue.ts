@@ -1,6 +1,7 @@
 import { AppError, type FairQueue } from '@vat/domain';
 import { LRUCache } from 'lru-cache';
 import { CallerGone } from './http/connection.js';
+import { type Waiter, waitForTurn } from './turns.js';
 
 /** The turns of the branches of a tree. A branch is named by its path; the paths of an entry are ordered from the widest to the narrowest. */
 type BranchTurns = {
@@ -91,7 +92,7 @@ const MAX_BRANCHES = 10_000;
 /** Callers that wait behind work that hangs are answered within two seconds. */
 const CONFIRM_HUNG_MS = 400;
 
-type Entry = { keys: string[]; start: () => void; fail: (error: unknown) => void };
+type Entry = Waiter & { keys: string[] };
 
 /**
  * A queue that stays fair while one source sends far more work than can be done. The sources form a tree. Two pieces of work
@@ -167,32 +168,21 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     turns.take(entry.keys);
     entry.start();
   };
-  const waitForTurn = (entry: Pick<Entry, 'keys'>, gone: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const stop = (): void => {
+  const enqueue = async (entry: Pick<Entry, 'keys'>, gone: AbortSignal): Promise<void> => {
+    if (!hasRoom(entry)) throw refuse();
+    if (waiting.size >= maxWaiting) findLast(entry)?.fail(refuse());
+    const turn = waitForTurn(gone, (waiter) => {
+      const own: Entry = { ...entry, ...waiter };
+      const deadline = setTimeout(() => own.fail(refuse()), maxWaitMs);
+      waiting.add(own);
+      return () => {
         clearTimeout(deadline);
-        gone.removeEventListener('abort', leave);
         waiting.delete(own);
       };
-      const own: Entry = {
-        ...entry,
-        start: () => {
-          stop();
-          resolve();
-        },
-        fail: (error) => {
-          stop();
-          reject(error);
-        },
-      };
-      const leave = (): void => own.fail(new CallerGone());
-      const deadline = setTimeout(() => own.fail(refuse()), maxWaitMs);
-      if (!hasRoom(own)) return own.fail(refuse());
-      if (waiting.size >= maxWaiting) findLast(own)?.fail(refuse());
-      waiting.add(own);
-      gone.addEventListener('abort', leave);
-      startNext();
     });
+    startNext();
+    return turn;
+  };
 
   /** The path of each branch: its name after those of the branches above it. */
   const entryOf = (branches: readonly string[]): Pick<Entry, 'keys'> => {
@@ -231,7 +221,7 @@ export const fairQueue = ({ maxWaiting, maxWaitMs, tokens, refuse, hungAfterMs, 
     count(entry, 1);
     const early = check();
     if (early) throw early;
-    await waitForTurn(entry, gone);
+    await enqueue(entry, gone);
     let cost = 0;
     const startedAt = performance.now();
     try {

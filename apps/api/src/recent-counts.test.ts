@@ -1,5 +1,5 @@
+import { shortMemory } from './cached.js';
 import { recentCounts } from './fair-queue.js';
-import { shortMemory } from './short-memory.js';
 
 const at = (ms: number) => new Date(ms);
 

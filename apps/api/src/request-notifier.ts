@@ -13,7 +13,7 @@ export type RequestNotifier = {
   close: () => void;
 };
 
-export type RequestNotifierDeps = {
+type RequestNotifierDeps = {
   /** Of the requests with these ids, those that no longer wait for an answer. */
   findMoved: (ids: string[]) => Promise<string[]>;
   onPollFailure: (error: unknown) => void;

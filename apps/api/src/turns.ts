@@ -16,29 +16,27 @@ export type TurnLimits = {
   waiting?: { most: number; refuse: () => AppError };
 };
 
-type Waiter = { start: () => void; fail: (error: unknown) => void };
-type Semaphore = { running: number; waiting: Set<Waiter> };
+/** Work that waits for its turn. Either function ends its waiting. */
+export type Waiter = { start: () => void; fail: (error: unknown) => void };
 
-const waitForTurn = ({ waiting }: Semaphore, gone: AbortSignal | undefined): Promise<void> =>
+/**
+ * Waits until the waiter that `enter` queues is started. Rejects when it fails, and with {@link CallerGone} when `gone` aborts.
+ * `enter` returns what removes the waiter from its queue, and starts or fails nothing itself.
+ */
+export const waitForTurn = (gone: AbortSignal | undefined, enter: (waiter: Waiter) => () => void): Promise<void> =>
   new Promise((resolve, reject) => {
-    const stop = (): void => {
-      gone?.removeEventListener('abort', leave);
-      waiting.delete(waiter);
+    const leaving = (settle: () => void): void => {
+      gone?.removeEventListener('abort', abandon);
+      leave();
+      settle();
     };
-    const waiter: Waiter = {
-      start: () => {
-        stop();
-        resolve();
-      },
-      fail: (error) => {
-        stop();
-        reject(error);
-      },
-    };
-    const leave = (): void => waiter.fail(new CallerGone());
-    waiting.add(waiter);
-    gone?.addEventListener('abort', leave);
+    const waiter: Waiter = { start: () => leaving(resolve), fail: (error) => leaving(() => reject(error)) };
+    const abandon = (): void => waiter.fail(new CallerGone());
+    const leave = enter(waiter);
+    gone?.addEventListener('abort', abandon);
   });
+
+type Semaphore = { running: number; waiting: Set<Waiter> };
 
 /**
  * Runs at most `max` pieces of work of the same key concurrently. When `gone` aborts while work waits, the work is not run and
@@ -56,7 +54,12 @@ export const keyedSemaphore = (
     if (semaphore.running < max) semaphore.running += 1;
     else if (waiting && semaphore.waiting.size >= waiting.most) throw waiting.refuse();
     // Work that ends starts the next waiter without decrementing `running`, so work that arrives in between cannot overtake it.
-    else await waitForTurn(semaphore, gone);
+    else {
+      await waitForTurn(gone, (waiter) => {
+        semaphore.waiting.add(waiter);
+        return () => semaphore.waiting.delete(waiter);
+      });
+    }
     const startedAt = performance.now();
     try {
       return await work();
@@ -116,7 +119,7 @@ export const turnsByKey = ({ maxRunning, waiting: { max, refuse } }: TurnsByKeyO
   let running = 0;
   let waitingCount = 0;
   /** The first key has the next turn and then moves to the end. */
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, Set<Waiter>>();
 
   const startNext = (): void => {
     const [next] = waiting;
@@ -124,34 +127,24 @@ export const turnsByKey = ({ maxRunning, waiting: { max, refuse } }: TurnsByKeyO
       running -= 1;
       return;
     }
-    const [key, starts] = next;
-    const [start] = starts;
+    const [key, waiters] = next;
+    const [waiter] = waiters;
     waiting.delete(key);
-    if (starts.size > 1) waiting.set(key, starts);
-    start?.();
+    if (waiters.size > 1) waiting.set(key, waiters);
+    waiter?.start();
   };
 
   const waitForKey = (key: string, gone: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const starts = waiting.get(key) ?? new Set();
-      const leaveQueue = (): void => {
-        starts.delete(start);
-        waitingCount -= 1;
-        gone?.removeEventListener('abort', leave);
-      };
-      const start = (): void => {
-        leaveQueue();
-        resolve();
-      };
-      const leave = (): void => {
-        leaveQueue();
-        if (starts.size === 0) waiting.delete(key);
-        reject(new CallerGone());
-      };
-      starts.add(start);
-      waiting.set(key, starts);
+    waitForTurn(gone, (waiter) => {
+      const waiters = waiting.get(key) ?? new Set();
+      waiters.add(waiter);
+      waiting.set(key, waiters);
       waitingCount += 1;
-      gone?.addEventListener('abort', leave);
+      return () => {
+        waiters.delete(waiter);
+        if (waiters.size === 0) waiting.delete(key);
+        waitingCount -= 1;
+      };
     });
 
   return async (key, work, gone) => {

@@ -9,12 +9,12 @@ import {
 } from '@vat/testkit';
 
 const UPLOADS = 30;
-const LINES = faultSize(1_500, 10_000);
+const LINES = faultSize(800, 10_000);
 const PER_ACCOUNT = 5;
 const CHECKS_PER_SECOND = 20;
-const ALONE_MS = faultSize(5_000, 20_000);
+const ALONE_MS = faultSize(1_000, 20_000);
 /** Longer than the uploads take, so that checks run beside all of them. */
-const BESIDE_MS = faultSize(10_000, 60_000);
+const BESIDE_MS = faultSize(6_000, 60_000);
 
 let world: World;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ test(
     const uploaders = await Promise.all(
       Array.from({ length: UPLOADS / PER_ACCOUNT }, async () => (await world.newAccount()).live_key),
     );
-    await callOnSchedule(world, checksFor(2_000, direct));
+    await callOnSchedule(world, checksFor(faultSize(500, 2_000), direct));
     const measure = async (calls: PlannedCall[]) => {
       const from = api.lines().length;
       const outcomes = await callOnSchedule(world, calls);

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { ErrorAlert, Loading } from './parts/states.js';
 import { Page } from './parts/text.js';
 import { NotFoundPage, SignedIn } from './shell/gate.js';
@@ -15,6 +16,13 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPag
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
 
+/** A page that needs a session. `name`: its component in the module. */
+const page = <const Path extends string, Module, Name extends keyof Module & string>(
+  path: Path,
+  load: () => Promise<Module & Record<Name, () => ReactNode>>,
+  name: Name,
+) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(load, name) });
+
 const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
@@ -28,16 +36,8 @@ const tree = root.addChildren([
     component: lazyRouteComponent(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
   }),
   signedIn.addChildren([
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/',
-      component: lazyRouteComponent(() => import('./pages/overview/overview-page.js'), 'OverviewPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/welcome',
-      component: lazyRouteComponent(() => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),
-    }),
+    page('/', () => import('./pages/overview/overview-page.js'), 'OverviewPage'),
+    page('/welcome', () => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/checks',
@@ -50,63 +50,27 @@ const tree = root.addChildren([
       validateSearch: stringParams('request', 'vat_number'),
       component: lazyRouteComponent(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
     }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/checks/$id',
-      component: lazyRouteComponent(() => import('./pages/check/check-page.js'), 'CheckPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/batches',
-      component: lazyRouteComponent(() => import('./pages/batches/batches-page.js'), 'BatchesPage'),
-    }),
+    page('/checks/$id', () => import('./pages/check/check-page.js'), 'CheckPage'),
+    page('/batches', () => import('./pages/batches/batches-page.js'), 'BatchesPage'),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/batches/$id',
       validateSearch: stringParams('status', 'valid'),
       component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
     }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/coverage',
-      component: lazyRouteComponent(() => import('./pages/coverage/coverages-page.js'), 'CoveragesPage'),
-    }),
+    page('/coverage', () => import('./pages/coverage/coverages-page.js'), 'CoveragesPage'),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/coverage/$id',
       validateSearch: stringParams('status'),
       component: lazyRouteComponent(() => import('./pages/coverage/coverage-page.js'), 'CoveragePage'),
     }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/watches',
-      component: lazyRouteComponent(() => import('./pages/watches/watches-page.js'), 'WatchesPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/watches/$id',
-      component: lazyRouteComponent(() => import('./pages/watch/watch-page.js'), 'WatchPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/evidence',
-      component: lazyRouteComponent(() => import('./pages/evidence/evidence-page.js'), 'EvidencePage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/deliveries',
-      component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/deliveries/$id',
-      component: lazyRouteComponent(() => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
-    }),
-    createRoute({
-      getParentRoute: () => signedIn,
-      path: '/settings',
-      component: lazyRouteComponent(() => import('./pages/settings/settings-page.js'), 'SettingsPage'),
-    }),
+    page('/watches', () => import('./pages/watches/watches-page.js'), 'WatchesPage'),
+    page('/watches/$id', () => import('./pages/watch/watch-page.js'), 'WatchPage'),
+    page('/evidence', () => import('./pages/evidence/evidence-page.js'), 'EvidencePage'),
+    page('/deliveries', () => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
+    page('/deliveries/$id', () => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
+    page('/settings', () => import('./pages/settings/settings-page.js'), 'SettingsPage'),
   ]),
 ]);
 

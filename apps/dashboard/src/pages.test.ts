@@ -7,7 +7,7 @@ const EMAIL = 'owner@example.com';
 /** The minimum width of WCAG 1.4.10. */
 const NARROWEST = { width: 320, height: 844 };
 /** An unknown id and a malformed one. Without escaping, the second would request the list. */
-const NO_IDS = ['01h45ytscbebyvny4gc8cr8ma2', '%00'];
+const NO_IDS = { unknown: '01h45ytscbebyvny4gc8cr8ma2', malformed: '%00' };
 
 let receivers: Receivers;
 let dashboard: Dashboard;
@@ -125,26 +125,31 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
 });
 
 test.each([
-  ['/checks/chk_', 'Check'],
-  ['/batches/bat_', 'Batch'],
-  ['/coverage/cov_', 'Coverage'],
-  ['/watches/wat_', 'Watch'],
-  ['/deliveries/dlv_', 'Delivery'],
-  ['/checks/', 'Check'],
-  ['/batches/', 'Batch'],
-  ['/coverage/', 'Coverage'],
-  ['/watches/', 'Watch'],
-  ['/deliveries/', 'Delivery'],
-])('%s with an unknown id shows a not-found page with one alert and no actions', async (address, what) => {
-  const { page, go, complaints } = visits.wide as Visit;
-  await go(`${address}${address.endsWith('_') ? NO_IDS[0] : NO_IDS[1]}`);
-  await page.getByRole('heading', { level: 1, name: `${what} not found`, exact: true }).waitFor();
-  await page.getByRole('alert').getByText('Go back to the list.').waitFor();
-  const shown = ['heading', 'alert', 'button'] as const;
-  expect(await seriousFindings(page)).toEqual([]);
-  expect(await Promise.all(shown.map((role) => page.getByRole('main').getByRole(role).count()))).toEqual([1, 1, 0]);
-  expect(complaints()).toEqual([]);
-});
+  ['/checks/', 'chk_', 'Check'],
+  ['/batches/', 'bat_', 'Batch'],
+  ['/coverage/', 'cov_', 'Coverage'],
+  ['/watches/', 'wat_', 'Watch'],
+  ['/deliveries/', 'dlv_', 'Delivery'],
+])(
+  '%s with an unknown or malformed id shows a not-found page with one alert and no actions',
+  async (address, prefix, what) => {
+    const { page, go, complaints } = visits.wide as Visit;
+    const shownFor = async (id: string) => {
+      await go(`${address}${id}`);
+      await page.getByRole('heading', { level: 1, name: `${what} not found`, exact: true }).waitFor();
+      const main = page.getByRole('main');
+      await page.getByRole('alert').getByText('Go back to the list.').waitFor();
+      const shown = ['heading', 'alert', 'button'] as const;
+      expect(await Promise.all(shown.map((role) => main.getByRole(role).count()))).toEqual([1, 1, 0]);
+      return main.innerHTML();
+    };
+    const unknown = await shownFor(`${prefix}${NO_IDS.unknown}`);
+    expect(await seriousFindings(page)).toEqual([]);
+    // The very same page, whose violations are known.
+    expect(await shownFor(NO_IDS.malformed)).toBe(unknown);
+    expect(complaints()).toEqual([]);
+  },
+);
 
 test('the text of map tiles stays inside the tiles on a narrow screen', async () => {
   const { page, go } = visits.narrow as Visit;

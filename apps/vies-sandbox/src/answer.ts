@@ -228,11 +228,11 @@ export const sendAnswer = (response: ServerResponse, kind: Answer['kind'], rende
   if (kind === 'huge') {
     response.writeHead(status, { 'content-type': contentType });
     response.write('{"valid":true,"name":"');
-    const pipeWithLimit = () => {
+    const writeMore = () => {
       while (!response.destroyed && response.write(HUGE_CHUNK));
     };
-    response.on('drain', pipeWithLimit);
-    pipeWithLimit();
+    response.on('drain', writeMore);
+    writeMore();
     return;
   }
   response.writeHead(status, headers).end(body);

@@ -1,26 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { REPEAT_WARNING_MS } from '@vat/composition';
-import {
-  auditAnchors,
-  closeAlone,
-  findDevelopmentIdentity,
-  findPendingStamp,
-  pinTimestampRoot,
-  recordStamp,
-  storeDevelopmentIdentity,
-} from '@vat/db';
+import { openTimestamper, REPEAT_WARNING_MS } from '@vat/composition';
+import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { attemptStamp, closeAnchors, makeStamp, publicId, recomputeAnchors } from '@vat/domain';
-import {
-  closeNextAnchor,
-  domainStamper,
-  expiresSoon,
-  OTHER_ROOT,
-  openTimestamper,
-  verifyAnchors,
-} from '@vat/evidence/proof';
+import { closeNextAnchor, domainStamper, expiresSoon, verifyAnchors } from '@vat/evidence/proof';
 import { enqueueStamp } from '@vat/queues';
-import { errorFields, readAsSetting, throttledLog, throttledWarn } from '@vat/runtime';
+import { errorFields, throttledWarn } from '@vat/runtime';
 import { evidenceJobs } from './processors/evidence.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -30,17 +15,7 @@ const PAUSE_MS = 20;
 /** Time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
 export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
   const { settings, log, now, metrics, db, producer, publishChange } = context;
-  const timestamper = readAsSetting(
-    () =>
-      openTimestamper(settings, {
-        find: findDevelopmentIdentity(db),
-        store: storeDevelopmentIdentity(db),
-        pin: pinTimestampRoot(db),
-        onOtherRoot: throttledLog((fields) => log.error(OTHER_ROOT, fields), REPEAT_WARNING_MS, now),
-        now,
-      }),
-    'TSA_ROOTS',
-  );
+  const timestamper = openTimestamper(settings, context);
   const stamper = domainStamper(timestamper);
   const part = { name: 'time-stamps', stop: async () => timestamper.close() };
   // Every query in flight adds a listener; this is not a leak.

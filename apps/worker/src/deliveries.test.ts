@@ -24,6 +24,7 @@ const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
 let receivers: Receivers;
 let world: World;
 let redis: WorldRedis;
+let orphaned: Awaited<ReturnType<typeof killDuringAttempt>>;
 beforeAll(async () => {
   receivers = await openReceivers();
   world = await startWorld({
@@ -36,13 +37,13 @@ beforeAll(async () => {
     },
   });
   redis = await openWorldRedis(world);
+  orphaned = await killDuringAttempt();
 }, 60_000);
 afterAll(async () => {
   redis?.close();
   await world?.stop();
   await receivers?.close();
 }, 60_000);
-beforeEach(() => world.vies.reset());
 
 type Log = {
   status: string;
@@ -82,7 +83,37 @@ const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<voi
 };
 const uuidOfAccount = ({ account }: Subscriber): string => uuidOf('account', account.account_id) ?? '';
 
-test('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
+/** A delivery whose worker was killed in the middle of the attempt, beside another worker that serves since. */
+const killDuringAttempt = async () => {
+  const who = await subscribe(() => undefined);
+  const [worker] = world.workers;
+  const id = await sendTest(who);
+  await until('the attempt', () => who.receiver.arrivals.length === 1);
+  worker?.signal('SIGKILL');
+  await worker?.exited;
+  who.receiver.answer(withStatus(204));
+  await world.startWorker();
+  world.workers.shift();
+  return { who, id };
+};
+
+// Each test has an endpoint of its own, so those that lose nothing of the world's run at the same time. This one comes first,
+// because the lease of the killed worker lasts for the longest.
+test.concurrent('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {
+  const { who, id } = orphaned;
+  const log = await until(
+    'the delivery to end',
+    async () => {
+      const seen = await logOf(who, id);
+      return seen.status !== 'pending' && seen;
+    },
+    25_000,
+  );
+  expect(log).toMatchObject({ status: 'successful', attempts: 1 });
+  expect(new Set(who.receiver.arrivals.map(({ body }) => body)).size).toBe(1);
+}, 60_000);
+
+test.concurrent('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
   const who = await subscribe();
   const http = world.http(who.account.live_key);
   await http.post('/v1/checks', { vat_number: 'ATU13585627' }).expect(201);
@@ -107,7 +138,7 @@ test('a request answered 202 has one delivery, signed both ways, with the check 
   expect(who.receiver.arrivals).toHaveLength(1);
 });
 
-test('events of a test key carry test: true, and an abandoned request carries its reason', async () => {
+test.concurrent('events of a test key carry test: true, and an abandoned request carries its reason', async () => {
   const who = await subscribe();
   const http = world.http(who.account.test_key);
   await Promise.all(['DE700', 'DE300'].map((vat_number) => http.post('/v1/checks', { vat_number }).expect(202)));
@@ -118,7 +149,7 @@ test('events of a test key carry test: true, and an abandoned request carries it
   expect(events.find(({ event }) => event === 'check.failed')).toMatchObject({ reason: 'UPSTREAM_NO_ANSWER' });
 }, 30_000);
 
-test('a failing endpoint gets five retries by the schedule, the same bytes each time; then the delivery has failed', async () => {
+test.concurrent('a failing endpoint gets five retries by the schedule, the same bytes each time; then the delivery has failed', async () => {
   const who = await subscribe((response) => void response.writeHead(500).end('out of order'));
   const log = await ended(who, await sendTest(who));
   const { arrivals } = who.receiver;
@@ -144,7 +175,7 @@ test('a failing endpoint gets five retries by the schedule, the same bytes each 
   }
 }, 30_000);
 
-test('a redirect, a time-out and a broken connection are failures like any other; the first 2xx ends the delivery', async () => {
+test.concurrent('a redirect, a time-out and a broken connection are failures like any other; the first 2xx ends the delivery', async () => {
   const who = await subscribe((response, _arrival, n) => {
     if (n === 0) response.writeHead(302, { location: who.receiver.url }).end();
     if (n === 2) response.destroy();
@@ -162,7 +193,7 @@ test('a redirect, a time-out and a broken connection are failures like any other
   expect(who.receiver.arrivals).toHaveLength(4);
 }, 30_000);
 
-test('a 2xx ends the delivery from its head on, even if its body stalls past the deadline or breaks off', async () => {
+test.concurrent('a 2xx ends the delivery from its head on, even if its body stalls past the deadline or breaks off', async () => {
   for (const [name, spoil] of [
     ['TIMEOUT', () => undefined],
     ['CONNECTION_RESET', (response: ServerResponse) => void response.socket?.end()],
@@ -178,7 +209,7 @@ test('a 2xx ends the delivery from its head on, even if its body stalls past the
   }
 });
 
-test('a forbidden endpoint is an attempt whose error names the rule', async () => {
+test.concurrent('a forbidden endpoint is an attempt whose error names the rule', async () => {
   const who = await subscribe();
   const secret = await configureWebhook(world, who.account, 'https://10.0.0.1/');
   expect(secret).not.toBe(who.secret);
@@ -193,7 +224,7 @@ test('a forbidden endpoint is an attempt whose error names the rule', async () =
   });
 });
 
-test('each attempt uses the current URL and secret', async () => {
+test.concurrent('each attempt uses the current URL and secret', async () => {
   const who = await subscribe(withStatus(503));
   const id = await sendTest(who);
   await until('an attempt', () => who.receiver.arrivals.length > 0);
@@ -246,7 +277,7 @@ test('a disabled account gets no attempt, also after sweeps; once enabled, each 
   expect(who.receiver.arrivals).toHaveLength(ids.length * (1 + DELAYS_MS.length));
 }, 40_000);
 
-test('an attempt that is under way when the account is disabled may end, and what it did counts', async () => {
+test.concurrent('an attempt that is under way when the account is disabled may end, and what it did counts', async () => {
   const open: (() => void)[] = [];
   const who = await subscribe((response) => void open.push(() => response.writeHead(204).end()));
   const id = await sendTest(who);
@@ -300,7 +331,7 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
   expect(who.receiver.arrivals).toHaveLength(1);
 }, 30_000);
 
-test("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
+test.concurrent("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
   const who = await subscribe((response) => void setTimeout(() => response.writeHead(204).end(), 300));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.maxOpen() === 4);
@@ -325,29 +356,7 @@ test("first attempts that wait for a permit longer than the sweep's grace period
   expect(arrived.toSorted()).toEqual(ids.toSorted());
 }, 30_000);
 
-test('a delivery whose worker is killed in the middle of an attempt is made by another', async () => {
-  const who = await subscribe(() => undefined);
-  const [worker] = world.workers;
-  const id = await sendTest(who);
-  await until('the attempt', () => who.receiver.arrivals.length === 1);
-  worker?.signal('SIGKILL');
-  await worker?.exited;
-  who.receiver.answer(withStatus(204));
-  await world.startWorker();
-  world.workers.shift();
-  const log = await until(
-    'the delivery to end',
-    async () => {
-      const seen = await logOf(who, id);
-      return seen.status !== 'pending' && seen;
-    },
-    25_000,
-  );
-  expect(log).toMatchObject({ status: 'successful', attempts: 1 });
-  expect(new Set(who.receiver.arrivals.map(({ body }) => body)).size).toBe(1);
-}, 60_000);
-
-test('a resend is a new delivery of the same event: same body, same webhook-id', async () => {
+test.concurrent('a resend is a new delivery of the same event: same body, same webhook-id', async () => {
   const who = await subscribe();
   const first = await sendTest(who);
   await ended(who, first);
@@ -361,7 +370,7 @@ test('a resend is a new delivery of the same event: same body, same webhook-id',
   expect([before.deliveryId, after.deliveryId]).toEqual([first, body.delivery_id]);
 });
 
-test('removing the endpoint ends its pending deliveries, and setting one again revives none', async () => {
+test.concurrent('removing the endpoint ends its pending deliveries, and setting one again revives none', async () => {
   const who = await subscribe(withStatus(500));
   const ids = await Promise.all([1, 2, 3].map(() => sendTest(who)));
   await until('attempts', () => who.receiver.arrivals.length >= 3);

@@ -12,8 +12,11 @@ export const CLUSTER_SETTINGS = {
   LOG_LEVEL: 'warn',
 };
 
-/** Operations for tests of the cap. `world` is called late, since it is created in `beforeAll`. */
-export const clusterOf = (world: () => World) => {
+/**
+ * Operations for tests of the cap. `world` is called late, since it is created in `beforeAll`. `accountId`: the UUID of an
+ * account whose requests are the only ones that count, for tests that run at the same time.
+ */
+export const clusterOf = (world: () => World, accountId?: string) => {
   let numbers = 0;
   const newNumbers = (state: State, count: number) =>
     Array.from({ length: count }, () => {
@@ -24,14 +27,14 @@ export const clusterOf = (world: () => World) => {
   return {
     newNumbers,
     /** Direct checks of new numbers of one member state, all at once. */
-    callMany: (state: State, count: number) => callChecks(world(), newNumbers(state, count)),
-    noneOpen: async () => (await readLedger(world())).open === 0,
+    callMany: (state: State, count: number) => callChecks(world(), newNumbers(state, count), accountId),
+    noneOpen: async () => (await readLedger(world(), accountId)).open === 0,
     statsOf,
     inFlight: async (state: State) => (await statsOf(state))?.in_flight ?? 0,
     /** Expects at most two lookups in flight, and every request ended, delivered and charged once. */
     expectLawful: async (state: State) => {
       expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
-      const ledger = await readLedger(world());
+      const ledger = await readLedger(world(), accountId);
       expect(ledger).toMatchObject(balancedLedger(ledger));
     },
   };

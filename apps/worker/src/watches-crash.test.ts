@@ -17,7 +17,7 @@ import {
 } from '@vat/testkit';
 
 const WATCHES = faultSize(60, 2_000);
-const KILLS = faultSize(4, 100);
+const KILLS = faultSize(2, 100);
 const WORKERS = 2;
 
 let receivers: Receivers;

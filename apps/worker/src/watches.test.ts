@@ -43,7 +43,6 @@ afterAll(async () => {
   await world?.stop();
   await receivers?.close();
 }, 60_000);
-beforeEach(() => world.vies.reset());
 
 type Watch = {
   watch_id: string;
@@ -66,7 +65,8 @@ const owner = async (): Promise<Owner> => {
 };
 const httpOf = ({ account }: Owner) => world.http(account.live_key);
 const accountId = ({ account }: Owner) => uuidOf('account', account.account_id);
-const newNumber = (state: Parameters<typeof numberOf>[0] = 'FR') => {
+/** Tests that run at the same time use different member states: one may be down for a while. */
+const newNumber = (state: Parameters<typeof numberOf>[0]) => {
   numbers += 1;
   return numberOf(state, numbers);
 };
@@ -115,12 +115,12 @@ const eventsOf = ({ receiver }: Owner) =>
 const differences = (changes: Change[]) => changes.map(({ kind, before, after }) => [kind, before, after]).reverse();
 const usage = async (who: Owner) => (await httpOf(who).get('/v1/usage').expect(200)).body;
 
-test("the first check follows at once and is no change; the next is due at the watch's time of day, at least half a day later", async () => {
+test.concurrent("the first check follows at once and is no change; the next is due at the watch's time of day, at least half a day later", async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('PL');
   await says(vatNumber, valid('A', '1 RUE A'));
   const id = await watched(who, vatNumber);
-  const weekly = await watched(who, newNumber(), { frequency: 'weekly' });
+  const weekly = await watched(who, newNumber('PL'), { frequency: 'weekly' });
   const watch = await read(who, id);
   const { body: check } = await httpOf(who).get(`/v1/checks/${watch.last_check_id}`).expect(200);
   expect(check).toMatchObject({ vat_number: vatNumber, valid: true, name: 'A', checked_at: watch.last_checked_at });
@@ -136,9 +136,9 @@ test("the first check follows at once and is no change; the next is due at the w
   expect(who.receiver.arrivals).toEqual([]);
 });
 
-test('each change is listed and delivered once: name, address, validity, and differences once it is valid again', async () => {
+test.concurrent('each change is listed and delivered once: name, address, validity, and differences once it is valid again', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('FR');
   await says(vatNumber, valid('A', '1 RUE A'));
   const id = await watched(who, vatNumber, { label: 'supplier 7' });
   const steps: [unknown, [string, unknown, unknown][]][] = [
@@ -197,9 +197,9 @@ test('each change is listed and delivered once: name, address, validity, and dif
   expect([...page.data, ...rest.data].reverse()).toEqual(changes);
 }, 60_000);
 
-test('an invalid answer that is not confirmed, an outage, and a request that is given up are no change', async () => {
+test.concurrent('an invalid answer that is not confirmed, an outage, and a request that is given up are no change', async () => {
   const who = await owner();
-  const [disputed, down, gone] = [newNumber(), newNumber(), newNumber()];
+  const [disputed, down, gone] = [newNumber('IT'), newNumber('IT'), newNumber('IT')];
   const [a, b, c] = await Promise.all([disputed, down, gone].map((vatNumber) => watched(who, vatNumber)));
   const before = await Promise.all([a, b, c].map((id) => read(who, String(id))));
   await says(disputed, 'invalid', 'valid', 'valid');
@@ -224,9 +224,9 @@ test('an invalid answer that is not confirmed, an outage, and a request that is 
   expect(differences(await changesOf(who, String(c)))).toEqual([['validity', true, false]]);
 }, 60_000);
 
-test('after a weekly run without an answer the watch is tried every day until it is checked, and says since when it was not', async () => {
+test.concurrent('after a weekly run without an answer the watch is tried every day until it is checked, and says since when it was not', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('DE');
   const id = await watched(who, vatNumber, { frequency: 'weekly' });
   const checked = await read(who, id);
   expect(checked.missed_since).toBeNull();
@@ -248,9 +248,9 @@ test('after a weekly run without an answer the watch is tried every day until it
   expect(Date.parse(again.next_check_at)).toBeGreaterThan(Date.now() + 6 * 24 * HOUR_MS);
 }, 60_000);
 
-test('a requester that the upstream refuses ends the run without a change and gives its unit back', async () => {
+test.concurrent('a requester that the upstream refuses ends the run without a change and gives its unit back', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('DK');
   const id = await watched(who, vatNumber, { requester_vat_number: 'DE136695976' });
   expect((await world.vies.journal(vatNumber)).map(({ requester }) => requester)).toEqual(['DE136695976']);
   await says(vatNumber, { kind: 'error', code: 'INVALID_REQUESTER_INFO' });
@@ -260,9 +260,9 @@ test('a requester that the upstream refuses ends the run without a change and gi
   expect(eventsOf(who)).toEqual([]);
 });
 
-test('a number that the upstream now reports as malformed is no longer valid, and that consumes no unit', async () => {
+test.concurrent('a number that the upstream now reports as malformed is no longer valid, and that consumes no unit', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('HU');
   const id = await watched(who, vatNumber);
   await says(vatNumber, { kind: 'error', code: 'INVALID_INPUT' });
   expect(await ran(who, id)).toMatchObject({ status: 'completed', check: { valid: false, verdict: 'malformed' } });
@@ -270,11 +270,11 @@ test('a number that the upstream now reports as malformed is no longer valid, an
   expect(await usage(who)).toMatchObject({ used: 1, reserved: 0 });
 });
 
-test('without a unit the run is put off to the next day, and is made when there is one', async () => {
+test.concurrent('without a unit the run is put off to the next day, and is made when there is one', async () => {
   const who = await owner();
   await world.sql('UPDATE account SET monthly_quota = 1 WHERE id = $1', [accountId(who)]);
-  await watched(who, newNumber());
-  const vatNumber = newNumber();
+  await watched(who, newNumber('MT'));
+  const vatNumber = newNumber('MT');
   const { watch_id: id, created_at: createdAt } = await make(who, vatNumber, { frequency: 'weekly' });
   const putOff = await until('the run to be put off', async () => {
     const watch = await read(who, id);
@@ -295,23 +295,23 @@ test('without a unit the run is put off to the next day, and is made when there 
   expect(await usage(who)).toMatchObject({ used: 2, reserved: 0 });
 });
 
-test('a paused watch is not checked, not even by the operator; once resumed, it makes up for the missed run', async () => {
+test.concurrent('a paused watch is not checked, not even by the operator; once resumed, it makes up for the missed run', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('SI');
   const id = await watched(who, vatNumber);
   await httpOf(who).method('patch', `/v1/watches/${id}`).send({ status: 'paused' }).expect(200);
   await world.sql(`UPDATE watch SET next_check_at = now() - interval '1 hour' WHERE id = $1`, [uuidOf('watch', id)]);
   expect(await run(id)).toEqual({ request: null, status: 'paused' });
   // A watch that came due later has been run meanwhile.
-  await watched(who, newNumber());
+  await watched(who, newNumber('SI'));
   expect(await world.vies.journal(vatNumber)).toHaveLength(1);
   await httpOf(who).method('patch', `/v1/watches/${id}`).send({ status: 'active' }).expect(200);
   await until('the run', async () => (await world.vies.journal(vatNumber)).length === 2);
 });
 
-test('a disabled account has its runs put off, and one that is under way ends without a change', async () => {
+test.concurrent('a disabled account has its runs put off, and one that is under way ends without a change', async () => {
   const who = await owner();
-  const [idle, busy] = [newNumber(), newNumber()];
+  const [idle, busy] = [newNumber('SK'), newNumber('SK')];
   const [a, b] = await Promise.all([idle, busy].map((vatNumber) => watched(who, vatNumber)));
   await says(busy, DOWN);
   const { request } = await run(String(b));
@@ -333,9 +333,9 @@ test('a disabled account has its runs put off, and one that is under way ends wi
   await ran(who, String(b));
 }, 60_000);
 
-test('a watch that is deleted during its run leaves its check and sends no event', async () => {
+test.concurrent('a watch that is deleted during its run leaves its check and sends no event', async () => {
   const who = await owner();
-  const vatNumber = newNumber();
+  const vatNumber = newNumber('PT');
   const id = await watched(who, vatNumber);
   await says(vatNumber, DOWN);
   const runs = await Promise.all([run(id), run(id), run(id)]);

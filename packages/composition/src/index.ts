@@ -1,2 +1,3 @@
 export { composeSweep, runEach } from './compose-sweep.js';
 export { type ConnectionSettings, type Connections, openConnections, REPEAT_WARNING_MS } from './open-connections.js';
+export { openTimestamper } from './open-timestamper.js';

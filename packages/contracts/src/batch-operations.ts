@@ -1,7 +1,6 @@
-import { batchFields, batchForm, batchLineSchema, batchSchema, lineListQuery, resultsQuery } from './batch.js';
-import { pageListQuery, pageOf } from './lists.js';
+import { batchFields, batchLineSchema, batchSchema, lineListQuery } from './batch.js';
 import type { Operation } from './operation.js';
-import { UPLOAD_ERRORS, XLSX_TYPE } from './upload.js';
+import { UPLOAD_ERRORS, uploadOperations } from './upload.js';
 
 const created = {
   batch_id: 'bat_01kafksw1te0a9v6n3r4t7y1bd',
@@ -69,97 +68,45 @@ const RESULTS = `vat_number,reference,vat_number,valid,verdict,name,address,cons
 FR 40 303 265 045,S-1001,FR40303265045,true,valid,SA EXEMPLE,1 RUE DE LA PAIX 75002 PARIS,,chk_01kafksw9te0a9v6n3r4t7y1bf,
 `;
 
+const batches = uploadOperations({
+  path: '/v1/batches',
+  tag: 'Batches',
+  id: 'batch',
+  fields: batchFields,
+  schema: batchSchema,
+  lineSchema: batchLineSchema,
+  linesQuery: lineListQuery,
+  examples: { created, ended: completed, lines: [line, failedLine], file: CSV, results: RESULTS },
+});
+
 /** The operations of batches, for live keys only. */
 export const BATCH_OPERATIONS = {
   createBatch: {
-    method: 'post',
-    path: '/v1/batches',
-    live: true,
-    tag: 'Batches',
+    ...batches.create,
     summary: 'Check a file of numbers',
     description:
       'Accepts a CSV file as spreadsheets write it (any usual delimiter and encoding) or an Excel workbook (.xlsx), with or without a header row. The content decides which it is. The file is validated immediately. Its lines are checked in the background, after direct checks, and the event `batch.completed` is sent when all lines have ended. Send the fields in the form or in the query.',
-    query: batchFields,
-    uploads: {
-      'multipart/form-data': { schema: batchForm },
-      'text/csv': { example: CSV },
-      [XLSX_TYPE]: {},
-    },
-    idempotent: true,
-    success: {
-      201: { description: 'The batch.', schema: batchSchema, example: created, headers: ['Location'] },
-    },
     errors: [...UPLOAD_ERRORS, 'INVALID_REQUESTER'],
   },
-  listBatches: {
-    method: 'get',
-    path: '/v1/batches',
-    live: true,
-    tag: 'Batches',
-    summary: 'List batches, newest first',
-    query: pageListQuery,
-    success: pageOf(batchSchema, [completed]),
-  },
-  getBatch: {
-    method: 'get',
-    path: '/v1/batches/{id}',
-    live: true,
-    tag: 'Batches',
-    summary: 'Get a batch with its counts',
-    id: 'batch',
-    success: { 200: { description: 'The batch.', schema: batchSchema, example: completed } },
-  },
+  listBatches: { ...batches.list, summary: 'List batches, newest first' },
+  getBatch: { ...batches.get, summary: 'Get a batch with its counts' },
   deleteBatch: {
-    method: 'delete',
-    path: '/v1/batches/{id}',
-    live: true,
-    tag: 'Batches',
+    ...batches.remove,
     summary: 'Delete a completed batch',
     description: 'Deletes the batch and its lines. Its checks are not deleted.',
-    id: 'batch',
-    success: { 204: { description: 'The batch was deleted.' } },
     errors: ['BATCH_RUNNING'],
   },
-  listBatchLines: {
-    method: 'get',
-    path: '/v1/batches/{id}/lines',
-    live: true,
-    tag: 'Batches',
-    summary: 'List the lines of a batch, in the order of the file',
-    id: 'batch',
-    query: lineListQuery,
-    success: pageOf(batchLineSchema, [line, failedLine]),
-  },
+  listBatchLines: { ...batches.lines, summary: 'List the lines of a batch, in the order of the file' },
   getBatchResults: {
-    method: 'get',
-    path: '/v1/batches/{id}/results.csv',
-    live: true,
-    tag: 'Batches',
+    ...batches.results,
     summary: 'Download the file with its results',
     description:
       'Returns a header row and one row for each line, in the order of the file: the original cells, followed by the columns of the result. The result columns of a queued line are empty. A cell that a spreadsheet would evaluate as a formula begins with an apostrophe.',
-    id: 'batch',
-    query: resultsQuery,
-    success: {
-      200: {
-        description: 'The file, encoded in UTF-8.',
-        contentType: 'text/csv',
-        headers: ['Content-Disposition'],
-        example: RESULTS,
-      },
-    },
-    errors: ['TOO_MANY_DOWNLOADS'],
   },
   getBatchWorkbook: {
-    method: 'get',
-    path: '/v1/batches/{id}/results.xlsx',
-    live: true,
-    tag: 'Batches',
+    ...batches.workbook,
     summary: 'Download the file with its results as an Excel workbook',
     description:
       'Returns the rows and columns of `results.csv` on one sheet, with a header row that stays in view, filters and coloured verdicts. The original cells are texts, so that numbers keep their leading zeros; no cell is a formula. Texts are cut after 32 767 characters.',
-    id: 'batch',
-    success: { 200: { description: 'The workbook.', contentType: XLSX_TYPE, headers: ['Content-Disposition'] } },
-    errors: ['TOO_MANY_DOWNLOADS'],
   },
 } as const satisfies Record<string, Operation>;

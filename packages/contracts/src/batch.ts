@@ -3,7 +3,6 @@ import {
   type Batch,
   type BatchForecast,
   type BatchLine,
-  LINE_ERROR_CODES,
   LINE_STATUSES,
   MEMBER_STATES,
   NO_FORECAST,
@@ -12,8 +11,8 @@ import {
 } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery, validFilter } from './lists.js';
-import { idOf, instant, printable, requesterText } from './text.js';
-import { filePart, sheetName } from './upload.js';
+import { count, idOf, instant, printable, requesterText } from './text.js';
+import { fileName, lineError, lineFields, sheetName } from './upload.js';
 
 /** The fields that accompany a batch's file, in the form or in the query. */
 export const batchFields = z.strictObject({
@@ -24,33 +23,12 @@ export const batchFields = z.strictObject({
   sheet: sheetName(),
 });
 
-/** The form of POST /v1/batches in the documentation. */
-export const batchForm = batchFields.extend({ file: filePart() });
-
 /** Query of GET /v1/batches/{id}/lines. */
 export const lineListQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(LINE_STATUSES).optional(),
   valid: validFilter(),
 });
-
-const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t' } as const;
-
-/** Query of GET /v1/batches/{id}/results.csv. */
-export const resultsQuery = z.strictObject({
-  delimiter: z
-    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[])
-    .default(',')
-    .transform((name) => DELIMITERS[name])
-    .meta({ openapi: { type: 'string', enum: [',', ';', 'tab'], default: ',' } }),
-  bom: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({ openapi: { type: 'boolean', default: false } }),
-});
-
-const count = (what: string) => z.int().min(0).describe(what);
 
 /** The batch object. */
 export const batchSchema = z
@@ -59,7 +37,7 @@ export const batchSchema = z
     object: z.literal('batch'),
     status: z.enum(BATCH_STATUSES),
     label: z.string().nullable(),
-    file_name: z.string().nullable().describe('The name that you sent, without folders.'),
+    file_name: fileName(),
     total: count('Lines of the file.'),
     done: count('Lines that have a check.'),
     failed: count('Lines that ended with an error. Once completed, done + failed = total.'),
@@ -81,19 +59,7 @@ export const batchSchema = z
 /** One line of a batch. */
 export const batchLineSchema = z
   .strictObject({
-    line_id: idOf('line'),
-    line: z
-      .int()
-      .min(1)
-      .describe(
-        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
-      ),
-    status: z.enum(LINE_STATUSES),
-    input: z.string().describe('The VAT number as it is in the file.'),
-    vat_number: z
-      .string()
-      .nullable()
-      .describe('The normalised VAT number. Null when its country cannot be determined.'),
+    ...lineFields(z.enum(LINE_STATUSES)),
     reference: z.string().nullable(),
     valid: z
       .boolean()
@@ -105,10 +71,7 @@ export const batchLineSchema = z
       .describe('The verdict of the check. Null like `valid`, and once the check is deleted.'),
     name: z.string().nullable().describe('The name in the check. Null where the member state discloses none.'),
     check_id: idOf('check').nullable().describe('The check. Lines with the same number and requester share one.'),
-    error: z
-      .strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() })
-      .nullable()
-      .describe('Why the line has no check. Other lines are not affected.'),
+    error: lineError().describe('Why the line has no check. Other lines are not affected.'),
   })
   .meta({ id: 'BatchLine', description: 'One row of the file.' });
 

@@ -1,6 +1,6 @@
 import { checkLinkSchema, checkRequestBody, checkSchema } from './check.js';
 import { checkListQuery, pageOf } from './lists.js';
-import type { Operation } from './operation.js';
+import { type Operation, ok } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request.js';
 
 const checkExample = {
@@ -80,12 +80,14 @@ const acceptanceExample = {
   ],
 };
 
+const checks = { path: '/v1/checks', tag: 'Checks' } as const;
+const one = { ...checks, path: '/v1/checks/{id}', id: 'check' } as const;
+
 /** The operations of checks and of the requests that lead to them. */
 export const CHECK_OPERATIONS = {
   createCheck: {
+    ...checks,
     method: 'post',
-    path: '/v1/checks',
-    tag: 'Checks',
     summary: 'Check a VAT number',
     description:
       'Waits up to about 20 s for the upstream, or about 48 s with confirmation and enrichment, so use a client timeout of 60 s. If the upstream does not answer in time, the request is accepted with 202 and completed in the background.',
@@ -113,71 +115,56 @@ export const CHECK_OPERATIONS = {
     errors: ['INVALID_REQUESTER', 'ACCOUNT_DISABLED', 'TOO_MANY_PENDING', 'QUOTA_EXCEEDED'],
   },
   listChecks: {
+    ...checks,
     method: 'get',
-    path: '/v1/checks',
-    tag: 'Checks',
     summary: 'List checks, newest first',
     query: checkListQuery,
     success: pageOf(checkSchema, [checkExample]),
   },
   getCheck: {
+    ...one,
     method: 'get',
-    path: '/v1/checks/{id}',
-    tag: 'Checks',
     summary: 'Get a check',
-    id: 'check',
-    success: { 200: { description: 'The check.', schema: checkSchema, example: checkExample } },
+    success: ok('The check.', checkSchema, checkExample),
   },
   getCheckEvidence: {
+    ...one,
     method: 'get',
     path: '/v1/checks/{id}/evidence',
-    tag: 'Checks',
     summary: 'Get the hashed bytes of a check',
     description: 'Returns the RFC 8785 form of the check, whose SHA-256 is `response_hash`.',
-    id: 'check',
     success: { 200: { description: 'The hashed bytes.', contentType: 'application/json' } },
   },
   getCheckLink: {
+    ...one,
     method: 'get',
     path: '/v1/checks/{id}/link',
-    tag: 'Checks',
     summary: 'Get the public link of a check',
     description:
       'The link opens a page that shows the check to anybody without an account and verifies its hash, its anchor and the chain of anchors in the browser. It always has the same URL, and is not found when PUBLIC_VERIFICATION is off. Whoever has the link can read everything that the hash covers, your `reference`, `input` and `trader` included.',
-    id: 'check',
-    success: {
-      200: {
-        description: 'The link.',
-        schema: checkLinkSchema,
-        example: { url: 'https://vat.example.com/verify/chk_01m7w2q8z5e0a9v6n3r4t7y1bc.qk3V0nJ1y8Zt5wXbR2uGdLe7' },
-      },
-    },
+    success: ok('The link.', checkLinkSchema, {
+      url: 'https://vat.example.com/verify/chk_01m7w2q8z5e0a9v6n3r4t7y1bc.qk3V0nJ1y8Zt5wXbR2uGdLe7',
+    }),
   },
   getRequest: {
+    ...checks,
     method: 'get',
     path: '/v1/requests/{id}',
-    tag: 'Checks',
     summary: 'Get a request that was accepted with 202',
     id: 'request',
-    success: {
-      200: {
-        description: 'The request, with its check once it is completed.',
-        schema: requestSchema,
-        example: {
-          id: acceptanceExample.request_id,
-          object: 'request',
-          status: 'pending',
-          vat_number: 'FR40303265045',
-          created_at: '2026-11-20T10:00:00.000Z',
-          accepted_at: acceptanceExample.accepted_at,
-          give_up_at: acceptanceExample.give_up_at,
-          attempts: 6,
-          next_attempt_at: '2026-11-20T10:00:50.000Z',
-          last_error: 'MS_MAX_CONCURRENT_REQ',
-          reason: null,
-          check: null,
-        },
-      },
-    },
+    success: ok('The request, with its check once it is completed.', requestSchema, {
+      id: acceptanceExample.request_id,
+      object: 'request',
+      status: 'pending',
+      vat_number: 'FR40303265045',
+      created_at: '2026-11-20T10:00:00.000Z',
+      accepted_at: acceptanceExample.accepted_at,
+      give_up_at: acceptanceExample.give_up_at,
+      attempts: 6,
+      next_attempt_at: '2026-11-20T10:00:50.000Z',
+      last_error: 'MS_MAX_CONCURRENT_REQ',
+      reason: null,
+      check: null,
+    }),
   },
 } as const satisfies Record<string, Operation>;

@@ -1,8 +1,7 @@
-import { resultsQuery } from './batch.js';
-import { coverageFields, coverageForm, coverageLineSchema, coverageLinesQuery, coverageSchema } from './coverage.js';
-import { documentQuery, pageListQuery, pageOf } from './lists.js';
-import type { Operation } from './operation.js';
-import { UPLOAD_ERRORS, XLSX_TYPE } from './upload.js';
+import { coverageFields, coverageLineSchema, coverageLinesQuery, coverageSchema } from './coverage.js';
+import { documentQuery } from './lists.js';
+import { download, type Operation } from './operation.js';
+import { UPLOAD_ERRORS, uploadOperations } from './upload.js';
 
 const coverage = {
   coverage_id: 'cov_01kafksw1te0a9v6n3r4t7y1bd',
@@ -58,108 +57,51 @@ const RESULTS = `vat_number,supply_date,reference,coverage,vat_number_read,suppl
 FR 40 303 265 045,14.10.2026,R-1001,covered,FR40303265045,2026-10-14,chk_01kafksw9te0a9v6n3r4t7y1bf,2026-10-02T08:15:30.120Z,12,named,
 `;
 
+const coverages = uploadOperations({
+  path: '/v1/coverage',
+  tag: 'Coverage',
+  id: 'coverage',
+  fields: coverageFields,
+  schema: coverageSchema,
+  lineSchema: coverageLineSchema,
+  linesQuery: coverageLinesQuery,
+  examples: { created: coverage, ended: coverage, lines: [covered, missing], file: CSV, results: RESULTS },
+});
+
 /** The operations of coverages, for live keys only. */
 export const COVERAGE_OPERATIONS = {
   createCoverage: {
-    method: 'post',
-    path: '/v1/coverage',
-    live: true,
-    tag: 'Coverage',
+    ...coverages.create,
     summary: 'Find out whether every supply was checked in time',
     description:
       'Accepts a CSV file or an Excel workbook (.xlsx) as `POST /v1/batches` does, with a column of supply dates: `2026-12-31`, or the day first as in `31.12.2026`, `31/12/2026` and `31-12-2026`, or a date of the workbook. A date with the month first is refused with its line. Each line is compared with the recorded live checks of its number; no VAT number is looked up unless `queue_gaps` makes a batch of the uncovered ones. Days are days in UTC. Send the fields in the form or in the query.',
-    query: coverageFields,
-    uploads: {
-      'multipart/form-data': { schema: coverageForm },
-      'text/csv': { example: CSV },
-      [XLSX_TYPE]: {},
-    },
-    idempotent: true,
-    success: {
-      201: { description: 'The coverage.', schema: coverageSchema, example: coverage, headers: ['Location'] },
-    },
     errors: [...UPLOAD_ERRORS, 'MISSING_SUPPLY_DATE'],
   },
-  listCoverages: {
-    method: 'get',
-    path: '/v1/coverage',
-    live: true,
-    tag: 'Coverage',
-    summary: 'List coverages, newest first',
-    query: pageListQuery,
-    success: pageOf(coverageSchema, [coverage]),
-  },
-  getCoverage: {
-    method: 'get',
-    path: '/v1/coverage/{id}',
-    live: true,
-    tag: 'Coverage',
-    summary: 'Get a coverage with its counts',
-    id: 'coverage',
-    success: { 200: { description: 'The coverage.', schema: coverageSchema, example: coverage } },
-  },
+  listCoverages: { ...coverages.list, summary: 'List coverages, newest first' },
+  getCoverage: { ...coverages.get, summary: 'Get a coverage with its counts' },
   deleteCoverage: {
-    method: 'delete',
-    path: '/v1/coverage/{id}',
-    live: true,
-    tag: 'Coverage',
+    ...coverages.remove,
     summary: 'Delete a coverage',
     description: 'Deletes the coverage and its lines. Its checks and its batch are not deleted.',
-    id: 'coverage',
-    success: { 204: { description: 'The coverage was deleted.' } },
   },
-  listCoverageLines: {
-    method: 'get',
-    path: '/v1/coverage/{id}/lines',
-    live: true,
-    tag: 'Coverage',
-    summary: 'List the lines of a coverage, in the order of the file',
-    id: 'coverage',
-    query: coverageLinesQuery,
-    success: pageOf(coverageLineSchema, [covered, missing]),
-  },
+  listCoverageLines: { ...coverages.lines, summary: 'List the lines of a coverage, in the order of the file' },
   getCoverageResults: {
-    method: 'get',
-    path: '/v1/coverage/{id}/results.csv',
-    live: true,
-    tag: 'Coverage',
+    ...coverages.results,
     summary: 'Download the file with the result of every line',
     description:
       'Returns a header row and one row for each line, in the order of the file: the original cells, followed by the columns of the result. A cell that a spreadsheet would evaluate as a formula begins with an apostrophe.',
-    id: 'coverage',
-    query: resultsQuery,
-    success: {
-      200: {
-        description: 'The file, encoded in UTF-8.',
-        contentType: 'text/csv',
-        headers: ['Content-Disposition'],
-        example: RESULTS,
-      },
-    },
-    errors: ['TOO_MANY_DOWNLOADS'],
   },
   getCoverageWorkbook: {
-    method: 'get',
-    path: '/v1/coverage/{id}/results.xlsx',
-    live: true,
-    tag: 'Coverage',
+    ...coverages.workbook,
     summary: 'Download the result of every line as an Excel workbook',
     description: 'Returns the rows and columns of `results.csv` as `GET /v1/batches/{id}/results.xlsx` does.',
-    id: 'coverage',
-    success: { 200: { description: 'The workbook.', contentType: XLSX_TYPE, headers: ['Content-Disposition'] } },
-    errors: ['TOO_MANY_DOWNLOADS'],
   },
   getCoverageReport: {
-    method: 'get',
+    ...coverages.get,
     path: '/v1/coverage/{id}/report.pdf',
-    live: true,
-    tag: 'Coverage',
     summary: 'Get the report of a coverage',
     description: 'A page with the totals and the rules, followed by the supplies that are not covered.',
-    id: 'coverage',
     query: documentQuery,
-    success: {
-      200: { description: 'The report.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
-    },
+    success: download('The report.', 'application/pdf'),
   },
 } as const satisfies Record<string, Operation>;

@@ -3,52 +3,26 @@ import {
   type Coverage,
   type CoverageLine,
   EVIDENCE_GRADES,
-  LINE_ERROR_CODES,
   MAX_AGE_DAYS,
   MIN_GRADES,
   publicId,
 } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
-import { idOf, instant, printable } from './text.js';
-import { filePart, sheetName } from './upload.js';
+import { booleanText, count, idOf, instant, printable, wholeNumberText } from './text.js';
+import { fileName, lineError, lineFields, sheetName } from './upload.js';
 
 /** The fields that accompany a coverage's file, in the form or in the query. */
 export const coverageFields = z.strictObject({
   label: printable(100).optional().describe('Your own name for the coverage, 1 to 100 printable characters.'),
-  max_age_days: z
-    .string()
-    .regex(/^\d{1,3}$/, `must be a whole number from ${MAX_AGE_DAYS.min} to ${MAX_AGE_DAYS.max}`)
-    .transform(Number)
-    .pipe(z.number().min(MAX_AGE_DAYS.min).max(MAX_AGE_DAYS.max))
-    .default(MAX_AGE_DAYS.default)
-    .meta({
-      openapi: {
-        type: 'integer',
-        minimum: MAX_AGE_DAYS.min,
-        maximum: MAX_AGE_DAYS.max,
-        default: MAX_AGE_DAYS.default,
-        description: 'Days that a check may be older than the supply.',
-      },
-    }),
+  max_age_days: wholeNumberText(MAX_AGE_DAYS, 'Days that a check may be older than the supply.'),
   min_grade: z.enum(MIN_GRADES).default('basic').describe('The evidence grade that a check needs at least.'),
-  queue_gaps: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      openapi: { type: 'boolean', default: false, description: 'True makes a batch of the uncovered numbers.' },
-    }),
+  queue_gaps: booleanText('True makes a batch of the uncovered numbers.'),
   sheet: sheetName(),
 });
 
-/** The form of POST /v1/coverage in the documentation. */
-export const coverageForm = coverageFields.extend({ file: filePart() });
-
 /** Query of GET /v1/coverage/{id}/lines. */
 export const coverageLinesQuery = z.strictObject({ ...pageQuery, status: z.enum(COVERAGE_STATUSES).optional() });
-
-const count = (what: string) => z.int().min(0).describe(what);
 
 /** The coverage object. */
 export const coverageSchema = z
@@ -56,7 +30,7 @@ export const coverageSchema = z
     coverage_id: idOf('coverage'),
     object: z.literal('coverage'),
     label: z.string().nullable(),
-    file_name: z.string().nullable().describe('The name that you sent, without folders.'),
+    file_name: fileName(),
     max_age_days: z.int().min(MAX_AGE_DAYS.min).max(MAX_AGE_DAYS.max),
     min_grade: z.enum(MIN_GRADES),
     total: count('Lines of the file; the sum of the five counts.'),
@@ -75,19 +49,7 @@ export const coverageSchema = z
 /** One line of a coverage. */
 export const coverageLineSchema = z
   .strictObject({
-    line_id: idOf('line'),
-    line: z
-      .int()
-      .min(1)
-      .describe(
-        'The line of the file where the row begins, counted from 1 as in a text editor, or the row of the sheet.',
-      ),
-    status: z.enum(COVERAGE_STATUSES),
-    input: z.string().describe('The VAT number as it is in the file.'),
-    vat_number: z
-      .string()
-      .nullable()
-      .describe('The normalised VAT number. Null when its country cannot be determined.'),
+    ...lineFields(z.enum(COVERAGE_STATUSES)),
     supply_date: z.iso.date().describe('The date as it was read.'),
     reference: z.string().nullable(),
     check_id: idOf('check')
@@ -95,10 +57,7 @@ export const coverageLineSchema = z
       .describe('The check that covers the line; otherwise the last check before the supply. It may be deleted since.'),
     checked_at: instant().nullable(),
     evidence_grade: z.enum(EVIDENCE_GRADES).nullable().describe('The grade of the check.'),
-    error: z
-      .strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() })
-      .nullable()
-      .describe('Why the number or the reference of the line cannot be used.'),
+    error: lineError().describe('Why the number or the reference of the line cannot be used.'),
   })
   .meta({ id: 'CoverageLine', description: 'One supply of the file.' });
 

@@ -6,7 +6,7 @@ import {
   verifierSchema,
 } from './evidence.js';
 import { documentQuery, dossierQuery, pageListQuery, pageOf } from './lists.js';
-import type { Operation } from './operation.js';
+import { download, type Operation, ok } from './operation.js';
 
 const checkId = 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc';
 const anchorId = 'anc_01m7w5b1k2e0a9v6n3r4t7y1bd';
@@ -58,17 +58,18 @@ const proofExample = {
 const TSR = 'application/timestamp-reply';
 const stamped = (description: string) => ({ description, schema: timestampSchema, example: stampedExample });
 
+const live = { tag: 'Evidence', live: true } as const;
+const ofCheck = { ...live, id: 'check' } as const;
+
 /** The operations of time-stamps, anchors, certificates and dossiers. */
 export const EVIDENCE_OPERATIONS = {
   createTimestamp: {
+    ...ofCheck,
     method: 'post',
     path: '/v1/checks/{id}/timestamp',
-    live: true,
-    tag: 'Evidence',
     summary: 'Time-stamp a check',
     description:
       'Takes no body, or `{}`. A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; repeated calls return the same one. If the authority does not answer immediately, the time-stamp is requested again in the background until it does.',
-    id: 'check',
     idempotent: true,
     success: {
       200: stamped('The check already has a time-stamp.'),
@@ -83,32 +84,26 @@ export const EVIDENCE_OPERATIONS = {
     errors: ['ACCOUNT_DISABLED'],
   },
   getTimestamp: {
+    ...ofCheck,
     method: 'get',
     path: '/v1/checks/{id}/timestamp',
-    live: true,
-    tag: 'Evidence',
     summary: "Get a check's time-stamp",
-    id: 'check',
     success: { 200: stamped('The time-stamp.') },
   },
   getTimestampToken: {
+    ...ofCheck,
     method: 'get',
     path: '/v1/checks/{id}/timestamp.tsr',
-    live: true,
-    tag: 'Evidence',
     summary: "Get the authority's response",
     description: 'Verify it over the evidence bytes with `openssl ts -verify -in timestamp.tsr -data evidence.json`.',
-    id: 'check',
     success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
   },
   getAnchorProof: {
+    ...ofCheck,
     method: 'get',
     path: '/v1/checks/{id}/anchor',
-    live: true,
-    tag: 'Evidence',
     summary: 'Get the proof that a check is in its anchor',
-    id: 'check',
-    success: { 200: { description: 'The inclusion proof.', schema: anchorProofSchema, example: proofExample } },
+    success: ok('The inclusion proof.', anchorProofSchema, proofExample),
   },
   getCertificate: {
     method: 'get',
@@ -119,51 +114,43 @@ export const EVIDENCE_OPERATIONS = {
       'A page for your files (PDF/A-3b) in the language of `lang`: number, verdict, grade, name and address, consultation number, match, times, hash, anchor, and how to verify them, with a QR code of the public link. The hashed record, its time-stamps, the anchor and the inclusion proof are attached to it.',
     id: 'check',
     query: documentQuery,
-    success: {
-      200: { description: 'The certificate.', contentType: 'application/pdf', headers: ['Content-Disposition'] },
-    },
+    success: download('The certificate.', 'application/pdf'),
   },
   listAnchors: {
+    ...live,
     method: 'get',
     path: '/v1/anchors',
-    live: true,
-    tag: 'Evidence',
     summary: 'List anchors, newest first',
     description: 'Anchors belong to the whole service: one tree contains the checks of all accounts.',
     query: pageListQuery,
     success: pageOf(anchorSchema, [anchorExample]),
   },
   getAnchor: {
+    ...live,
     method: 'get',
     path: '/v1/anchors/{id}',
-    live: true,
-    tag: 'Evidence',
     summary: 'Get an anchor',
     id: 'anchor',
-    success: { 200: { description: 'The anchor.', schema: anchorSchema, example: anchorExample } },
+    success: ok('The anchor.', anchorSchema, anchorExample),
   },
   getAnchorToken: {
+    ...live,
     method: 'get',
     path: '/v1/anchors/{id}.tsr',
-    live: true,
-    tag: 'Evidence',
     summary: "Get the authority's response for an anchor",
     description: 'Stamps the RFC 8785 form of the anchor without `anchor_id`. Returns 404 until the anchor is stamped.',
     id: 'anchor',
     success: { 200: { description: 'The TimeStampResp (DER), byte for byte.', contentType: TSR } },
   },
   exportDossier: {
+    ...live,
     method: 'get',
     path: '/v1/exports/dossier.zip',
-    live: true,
-    tag: 'Evidence',
     summary: "Export the account's evidence",
     description:
       'Streams a zip with the selected live checks and all their exchanges, time-stamps, anchors and proofs, the requests that ended without a check, and the changes of watches. It verifies offline with its own program (`sh verify.sh`). An export has at most 10 000 checks, and an account runs one export at a time. With `coverage_id` it contains exactly the checks that cover the supplies, and the report and results of the coverage. If the connection ends early, the file is incomplete and does not verify.',
     query: dossierQuery,
-    success: {
-      200: { description: 'The dossier.', contentType: 'application/zip', headers: ['Content-Disposition'] },
-    },
+    success: download('The dossier.', 'application/zip'),
     errors: ['NOT_FOUND', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
   },
   getVerifier: {
@@ -175,19 +162,13 @@ export const EVIDENCE_OPERATIONS = {
       'Every dossier contains a copy of this program. An auditor who does not trust the copy downloads the program here, compares its SHA-256 and runs `python3 -I verify.py DIR`. It also verifies dossiers of earlier releases.',
     key: false,
     dashboard: false,
-    success: {
-      200: {
-        description: 'The program.',
-        schema: verifierSchema,
-        example: {
-          object: 'verifier',
-          file_name: 'verify.py',
-          sha256: '3f1d5c7a0b9e8d6c4a2f1e0d9c8b7a695847362514f3e2d1c0b9a8f7e6d5c4b3',
-          size: 39_120,
-          url: 'https://vat.example.com/verifier/verify.py',
-        },
-      },
-    },
+    success: ok('The program.', verifierSchema, {
+      object: 'verifier',
+      file_name: 'verify.py',
+      sha256: '3f1d5c7a0b9e8d6c4a2f1e0d9c8b7a695847362514f3e2d1c0b9a8f7e6d5c4b3',
+      size: 39_120,
+      url: 'https://vat.example.com/verifier/verify.py',
+    }),
   },
   getVerifierFile: {
     method: 'get',

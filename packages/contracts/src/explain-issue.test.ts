@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { changePasswordBody, createKeyBody, signUpBody } from './account.js';
-import { batchFields, lineListQuery, resultsQuery } from './batch.js';
+import { batchFields, lineListQuery } from './batch.js';
 import { checkRequestBody } from './check.js';
 import { fieldErrors } from './error.js';
 import { explainIssue, type InputSource } from './explain-issue.js';
 import { checkListQuery } from './lists.js';
 import { emptyBody } from './text.js';
+import { resultsQuery } from './upload.js';
 import { watchRequestBody } from './watch.js';
 
 const messagesOf = (schema: z.ZodType, input: unknown, source: InputSource): string[] => {

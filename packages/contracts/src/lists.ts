@@ -1,19 +1,13 @@
 import { DOCUMENT_LANGUAGES } from '@vat/domain';
 import { z } from 'zod';
-import { idOf, numberText, printable } from './text.js';
+import { idOf, numberText, printable, wholeNumberText } from './text.js';
 
 /** Page sizes of every list. */
-const LIST_LIMIT = { default: 20, max: 100 } as const;
+const LIST_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
 /** The paging parameters of every list. */
 export const pageQuery = {
-  limit: z
-    .string()
-    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIST_LIMIT.max}`)
-    .transform(Number)
-    .pipe(z.number().min(1).max(LIST_LIMIT.max))
-    .default(LIST_LIMIT.default)
-    .meta({ openapi: { type: 'integer', minimum: 1, maximum: LIST_LIMIT.max, default: LIST_LIMIT.default } }),
+  limit: wholeNumberText(LIST_LIMIT),
   cursor: z.string().min(1).max(200).optional(),
 };
 

@@ -38,6 +38,15 @@ export type Operation = {
   errors?: readonly ErrorCode[];
 };
 
+/** The success of an operation that answers 200 with JSON. */
+export const ok = <S extends z.ZodType>(description: string, schema: S, example: unknown) => ({
+  200: { description, schema, example },
+});
+
+/** The success of an operation that answers with a file to save. */
+export const download = (description: string, contentType: string, example?: string) =>
+  ({ 200: { description, contentType, headers: ['Content-Disposition'], example } }) as const;
+
 /** The codes of all errors that an operation can return. */
 export const errorsOf = ({
   method,

@@ -9,7 +9,7 @@ import {
 } from '@vat/domain';
 import { z } from 'zod';
 import { moment } from './lists.js';
-import { instant } from './text.js';
+import { count, instant } from './text.js';
 
 const share = () => z.number().min(0).max(1).nullable();
 
@@ -70,8 +70,6 @@ export const presentStatus = (states: readonly MemberStateHealth[], at: Date): z
     oldest_waits_ms: state.oldestWaitsMs,
   })),
 });
-
-const count = (what: string) => z.int().min(0).describe(what);
 
 const historyEntrySchema = z
   .strictObject({

@@ -37,6 +37,29 @@ export const requesterText = () => z.string().overwrite(stripUnsafeCharacters).o
 /** A time in responses: RFC 3339, UTC, milliseconds. */
 export const instant = () => z.iso.datetime({ precision: 3 });
 
+/** A whole number of at most three digits in a query or form. */
+export const wholeNumberText = (range: { min: number; max: number; default: number }, description?: string) =>
+  z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a whole number from ${range.min} to ${range.max}`)
+    .transform(Number)
+    .pipe(z.number().min(range.min).max(range.max))
+    .default(range.default)
+    .meta({
+      openapi: { type: 'integer', minimum: range.min, maximum: range.max, default: range.default, description },
+    });
+
+/** `true` or `false` in a query or form; false by default. */
+export const booleanText = (description?: string) =>
+  z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({ openapi: { type: 'boolean', default: false, description } });
+
+/** A number of things. */
+export const count = (what: string) => z.int().min(0).describe(what);
+
 /** A public id of one kind. */
 export const idOf = <Kind extends IdKind>(kind: Kind) =>
   z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)) as unknown as z.ZodType<

@@ -18,13 +18,14 @@ const watchExample = {
 
 const watch = (description: string) => ({ description, schema: watchSchema, example: watchExample });
 
+const watches = { path: '/v1/watches', tag: 'Watches', live: true } as const;
+const one = { ...watches, path: '/v1/watches/{id}', id: 'watch' } as const;
+
 /** The operations of watches. */
 export const WATCH_OPERATIONS = {
   createWatch: {
+    ...watches,
     method: 'post',
-    path: '/v1/watches',
-    live: true,
-    tag: 'Watches',
     summary: 'Watch a VAT number',
     description:
       'Checks the number soon and then every day or week. The first check is the baseline. Each later change is listed and sent as the event `watch.changed`.',
@@ -42,52 +43,34 @@ export const WATCH_OPERATIONS = {
     ],
   },
   listWatches: {
+    ...watches,
     method: 'get',
-    path: '/v1/watches',
-    live: true,
-    tag: 'Watches',
     summary: 'List watches, newest first',
     query: pageListQuery,
     success: pageOf(watchSchema, [watchExample]),
   },
-  getWatch: {
-    method: 'get',
-    path: '/v1/watches/{id}',
-    live: true,
-    tag: 'Watches',
-    summary: 'Get a watch',
-    id: 'watch',
-    success: { 200: watch('The watch.') },
-  },
+  getWatch: { ...one, method: 'get', summary: 'Get a watch', success: { 200: watch('The watch.') } },
   updateWatch: {
+    ...one,
     method: 'patch',
-    path: '/v1/watches/{id}',
-    live: true,
-    tag: 'Watches',
     summary: 'Update a watch',
-    id: 'watch',
     body: watchAmendmentBody,
     bodyExample: { status: 'paused' },
     success: { 200: watch('The updated watch.') },
     errors: ['FREQUENCY_NOT_ALLOWED', 'WATCH_LIMIT'],
   },
   deleteWatch: {
+    ...one,
     method: 'delete',
-    path: '/v1/watches/{id}',
-    live: true,
-    tag: 'Watches',
     summary: 'Delete a watch',
     description: 'Deletes the watch and its changes. Its checks are not deleted.',
-    id: 'watch',
     success: { 204: { description: 'The watch was deleted.' } },
   },
   listWatchChanges: {
+    ...one,
     method: 'get',
     path: '/v1/watches/{id}/changes',
-    live: true,
-    tag: 'Watches',
     summary: 'List the changes of a watch, newest first',
-    id: 'watch',
     query: pageListQuery,
     success: pageOf(changeSchema, [
       {

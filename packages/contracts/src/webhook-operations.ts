@@ -1,5 +1,5 @@
 import { pageListQuery, pageOf } from './lists.js';
-import type { Operation } from './operation.js';
+import { type Operation, ok } from './operation.js';
 import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook.js';
 
 const deliveryExample = {
@@ -25,17 +25,11 @@ export const WEBHOOK_OPERATIONS = {
     dashboard: false,
     tag: 'Webhook',
     summary: 'Get the webhook endpoint',
-    success: {
-      200: {
-        description: 'The endpoint.',
-        schema: webhookSchema,
-        example: {
-          url: 'https://example.com/vat-events',
-          secret_prefix: 'whsec_Zm',
-          configured_at: '2026-11-20T09:00:00.000Z',
-        },
-      },
-    },
+    success: ok('The endpoint.', webhookSchema, {
+      url: 'https://example.com/vat-events',
+      secret_prefix: 'whsec_Zm',
+      configured_at: '2026-11-20T09:00:00.000Z',
+    }),
     errors: ['NOT_FOUND'],
   },
   sendTestEvent: {
@@ -62,36 +56,30 @@ export const WEBHOOK_OPERATIONS = {
     tag: 'Webhook',
     summary: 'Get a delivery with its body and attempts',
     id: 'delivery',
-    success: {
-      200: {
-        description: 'The delivery.',
-        schema: deliveryDetailSchema,
-        example: {
-          ...deliveryExample,
-          body: {
-            event: 'check.failed',
-            request_id: 'req_01m7w2q8yxe0a9v6n3r4t7y1bb',
-            reason: 'UPSTREAM_NO_ANSWER',
-            last_error: 'MS_UNAVAILABLE',
-          },
-          event: 'check.failed',
-          attempts_log: [
-            {
-              attempt: 1,
-              at: deliveryExample.last_attempt.at,
-              url: 'https://example.com/vat-events',
-              status_code: 503,
-              duration_ms: 279,
-              error: null,
-              address: '93.184.215.14',
-              timings: { dns_ms: 12, tcp_ms: 21, tls_ms: 44, first_byte_ms: 201, total_ms: 279 },
-              answer: 'try again later',
-              answer_truncated: false,
-            },
-          ],
-        },
+    success: ok('The delivery.', deliveryDetailSchema, {
+      ...deliveryExample,
+      body: {
+        event: 'check.failed',
+        request_id: 'req_01m7w2q8yxe0a9v6n3r4t7y1bb',
+        reason: 'UPSTREAM_NO_ANSWER',
+        last_error: 'MS_UNAVAILABLE',
       },
-    },
+      event: 'check.failed',
+      attempts_log: [
+        {
+          attempt: 1,
+          at: deliveryExample.last_attempt.at,
+          url: 'https://example.com/vat-events',
+          status_code: 503,
+          duration_ms: 279,
+          error: null,
+          address: '93.184.215.14',
+          timings: { dns_ms: 12, tcp_ms: 21, tls_ms: 44, first_byte_ms: 201, total_ms: 279 },
+          answer: 'try again later',
+          answer_truncated: false,
+        },
+      ],
+    }),
   },
   resendDelivery: {
     method: 'post',

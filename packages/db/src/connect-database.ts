@@ -109,3 +109,10 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
 export const pingDatabase = (db: Queryable) => async (): Promise<void> => {
   await query(db, { alive: 'bool' })`SELECT true AS alive`;
 };
+
+/** The time of Postgres's clock, which all processes share. */
+export const readClock = (db: Queryable) => async (): Promise<Date> => {
+  const [row] = await query(db, { at: 'timestamptz' })`SELECT clock_timestamp() AS at`;
+  if (!row) throw new Error('Postgres returned no time');
+  return row.at;
+};

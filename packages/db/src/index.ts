@@ -37,7 +37,6 @@ export * from './overview.js';
 export * from './partitions/maintain-partitions.js';
 export { listPartitions } from './partitions/partitions.js';
 export * from './query.js';
-export * from './read-clock.js';
 export * from './request/accept-request.js';
 export * from './request/admit-request.js';
 export * from './request/checks.js';

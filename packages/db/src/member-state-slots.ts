@@ -2,7 +2,6 @@ import { type LookupSlot, type MemberState, SLOTS_PER_MEMBER_STATE } from '@vat/
 import { MEMBER_STATE_NUMBERS } from './member-state-numbers.js';
 import { openSlotSession, type SlotSession } from './open-slot-session.js';
 
-/** Takes and releases the slots of member states. */
 export type MemberStateSlots = {
   /**
    * Acquires one of the two slots of a member state; `null` when both are taken. Throws while Postgres is unavailable, and if

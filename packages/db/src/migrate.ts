@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { prepareConnection } from './prepare-connection.js';
+import { connectClient, prepareConnection } from './prepare-connection.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -86,13 +86,8 @@ export const readMigrationFiles = (directory: string): { name: string; sql: stri
  * applied migration was edited.
  */
 export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-    await client.connect();
-    return client;
-  };
-  const locker = await connect();
-  const client = await connect().catch(async (error: unknown) => {
+  const locker = await connectClient(url);
+  const client = await connectClient(url).catch(async (error: unknown) => {
     await locker.end();
     throw error;
   });

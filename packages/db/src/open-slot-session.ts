@@ -32,9 +32,7 @@ const sessionOf = (lookupMs: number): Record<string, string> => {
 /** Acquires or releases one slot. */
 type Command = { slot: number; take: boolean };
 
-/** A session of Postgres that holds slots. */
 export type SlotSession = {
-  /** Slots that this session holds. */
   held: Set<number>;
   lost: AbortSignal;
   /** Acquires or releases one slot, in the order of the calls; false when it was not free. A failure ends the session. */

@@ -1,11 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 
 /** A connection of `pg`; its types omit the number that the server sent at the start. */
 type Connected = pg.ClientBase & { processID?: number | null };
 
 /** The parameters of a session on a direct connection, such as a time-out. */
 type SessionSettings = Readonly<Record<string, string>>;
+
+/** Connects without a pool. A connection that breaks between two statements fails the next one. */
+export const connectClient = async (url: string, applicationName?: string): Promise<pg.Client> => {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    application_name: applicationName,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+};
 
 /**
  * Prepares a new connection, in one round trip: its time zone is UTC and, if it is direct, it has the settings of `session`.

@@ -3,7 +3,6 @@ import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
 
 /** The specification of an error of the API. `extra` names its fields beside `code` and `message`. */
 export type ErrorSpec = {
-  /** HTTP status. */
   status: number;
   /** The same call can succeed later unchanged. */
   retryable?: true;
@@ -257,7 +256,6 @@ export const ERROR_CATALOGUE = {
   },
 } as const satisfies Record<string, ErrorSpec>;
 
-/** A code of {@link ERROR_CATALOGUE}. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** One field that a caller must correct. `path` is dotted, `''` for the body as a whole. */

@@ -27,5 +27,4 @@ export type FindKey = (accountId: string, key: string, expiredBefore: Date) => P
 /** Port: locks a key again whose first call died; true for exactly one of several concurrent callers. */
 export type RelockKey = (accountId: string, key: string, now: Date, lockedUntil: Date) => Promise<boolean>;
 
-/** Retention of an Idempotency-Key: 24 hours. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 3_600_000;

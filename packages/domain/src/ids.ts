@@ -1,6 +1,5 @@
 import { fromUUID, TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 
-/** Prefixes of public ids. */
 export const ID_PREFIXES = {
   account: 'acc',
   user: 'usr',

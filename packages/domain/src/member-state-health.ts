@@ -27,7 +27,6 @@ export type MinuteTally = {
   buckets: number[];
 };
 
-/** The bucket of a duration. */
 export const bucketOf = (durationMs: number): number => {
   const bucket = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
   return bucket === -1 ? DURATION_BOUNDS_MS.length : bucket;

@@ -16,7 +16,6 @@ export const PUBLIC_HISTORY_MS = 30 * DAY_MS;
 /** Lookups of one member state within one hour (UTC), by how they ended, and their durations as in `MinuteTally`. */
 export type HourTally = { memberState: MemberState; hour: Date; buckets: number[] } & Record<LookupEnd, number>;
 
-/** The beginning of the hour of a time. */
 export const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
 /** Sums counts per minute up to counts per hour. */
@@ -39,7 +38,6 @@ export type HistoryEntry = { memberState: MemberState; hour: Date; lookups: numb
     p95Ms: number | null;
   };
 
-/** The entry of an hour. */
 export const historyEntry = ({ buckets, ...tally }: HourTally): HistoryEntry => ({
   ...tally,
   lookups: tally.answered + tally.saturated + tally.unavailable,

@@ -30,7 +30,6 @@ export const MEMBER_STATES = [
   'XI',
 ] as const;
 
-/** A code of {@link MEMBER_STATES}. */
 export type MemberState = (typeof MEMBER_STATES)[number];
 
 /** Lookups of one member state that may be in flight over the whole fleet. */

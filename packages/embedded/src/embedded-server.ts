@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { findFreePort, isPortFree } from './server-process.js';
 
 /** How long to wait for the server of an earlier run. */
-export const ADOPT_TIMEOUT_MS = 30_000;
+const ADOPT_TIMEOUT_MS = 30_000;
 /** A server that does not respond to this many probes in a row is killed. */
-export const MAX_HANGING_PROBES = 3;
+const MAX_HANGING_PROBES = 3;
 /** The time-out of a connection to an external server. */
 export const REACH_TIMEOUT_MS = 5_000;
 
@@ -14,7 +16,6 @@ export type EmbeddedServer = {
   url: string;
   /** TCP port on 127.0.0.1. */
   port: number;
-  /** The id of the server process. */
   pid: number;
   /** True when the server of an earlier run, whose parent was killed, was taken over. */
   reused: boolean;
@@ -52,6 +53,32 @@ export const rememberAccess = (file: string, access: Access): void => {
 /** The access data stored in `file`; without a file, `port` 0 and a new password. */
 export const recallAccess = (file: string): Access =>
   read(file) ?? { port: 0, password: randomBytes(24).toString('hex') };
+
+/** The required port; without one the remembered port if it is free, otherwise a new one. */
+export const choosePort = async (wanted: number | undefined, remembered: number): Promise<number> =>
+  wanted ?? (remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort());
+
+type LeftServer = { pid: number; port: number; state: 'serving' | 'starting' | 'absent' | 'hanging' };
+
+/**
+ * Takes over the server that a killed parent left running: waits while it starts, recovers or stops, and kills it when it hangs
+ * (after a SIGSTOP). `look` finds it and its state; null when there is none.
+ */
+export const adoptServer = async (
+  what: string,
+  look: () => Promise<LeftServer | null>,
+): Promise<Omit<LeftServer, 'state'> | null> => {
+  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
+  let hanging = 0;
+  while (Date.now() < deadline) {
+    const left = await look();
+    if (!left || left.state === 'serving') return left;
+    hanging = left.state === 'hanging' ? hanging + 1 : 0;
+    if (hanging >= MAX_HANGING_PROBES) process.kill(left.pid, 'SIGKILL');
+    await wait(50);
+  }
+  throw new Error(`the ${what} neither becomes ready nor ends`);
+};
 
 // Never the whole URL, which contains the password.
 const hostAndPath = (url: string): string => {

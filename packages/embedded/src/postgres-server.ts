@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import {
   type Access,
-  ADOPT_TIMEOUT_MS,
+  adoptServer,
+  choosePort,
   type EmbeddedServer,
-  MAX_HANGING_PROBES,
   REACH_TIMEOUT_MS,
   recallAccess,
   rememberAccess,
@@ -21,7 +21,6 @@ import {
 import {
   findFreePort,
   inspectProcess,
-  isPortFree,
   type Launched,
   launchServer,
   stopProcess,
@@ -120,21 +119,10 @@ const ensureDatabase = (access: Access, database: string): Promise<unknown> =>
     if (!rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
   });
 
-const choosePort = async (wanted: number | undefined, remembered: number): Promise<number> =>
-  wanted ?? (remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort());
-
-/**
- * Takes over the server that a killed parent left running on `cluster`; waits while it starts, recovers or stops, and kills
- * it when it hangs (after a SIGSTOP). Returns its pid and port, or null when no server runs on the cluster.
- */
-const adoptPostgres = async (
-  cluster: string,
-  password: Access['password'],
-): Promise<{ pid: number; port: number } | null> => {
+/** Takes over the server that runs on `cluster`. Returns its pid and port, or null when there is none. */
+const adoptPostgres = (cluster: string, password: Access['password']) => {
   const pidFile = path.join(cluster, 'postmaster.pid');
-  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
-  let hanging = 0;
-  while (Date.now() < deadline) {
+  return adoptServer(`Postgres left running on ${cluster}`, async () => {
     const left = readPidFile(pidFile);
     const owner = left && inspectProcess(left.pid);
     if (!left || !owner) return null;
@@ -145,14 +133,10 @@ const adoptPostgres = async (
       return null;
     }
     const state = left.port > 0 ? await probePostgres({ port: left.port, password }) : 'starting';
-    if (state === 'serving') return { pid: left.pid, port: left.port };
     if (state === 'foreign')
       throw new Error(`a Postgres runs on ${cluster} that rejects the password stored beside it`);
-    hanging = state === 'hanging' ? hanging + 1 : 0;
-    if (hanging >= MAX_HANGING_PROBES) process.kill(left.pid, 'SIGKILL');
-    await wait(50);
-  }
-  throw new Error(`the Postgres left running on ${cluster} neither becomes ready nor ends`);
+    return { pid: left.pid, port: left.port, state };
+  });
 };
 
 const readPidFile = (file: string): { pid: number; port: number; lines: string[] } | null => {

@@ -108,14 +108,12 @@ const list = (folder: string): string[] => {
   }
 };
 
-/** The environment that `binary` needs. */
 export const redisEnvironment = ({ libraries }: RedisBinary): NodeJS.ProcessEnv => ({
   PATH: '/usr/bin:/bin',
   LC_ALL: 'C',
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
 
-/** True when `binary` runs on this machine. */
 const runsHere = (binary: RedisBinary): boolean =>
   spawnSync(binary.file, ['--version'], { env: redisEnvironment(binary), timeout: 10_000 }).status === 0;
 

@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import {
   type Access,
-  ADOPT_TIMEOUT_MS,
+  adoptServer,
+  choosePort,
   type EmbeddedServer,
-  MAX_HANGING_PROBES,
   recallAccess,
   rememberAccess,
 } from './embedded-server.js';
@@ -14,7 +13,6 @@ import { chooseRedis, type RedisBinary, redisEnvironment } from './redis-package
 import {
   findFreePort,
   inspectProcess,
-  isPortFree,
   type Launched,
   launchServer,
   stopProcess,
@@ -81,10 +79,10 @@ export const startRedis = async ({
     };
   };
 
-  const left = await adopt(remembered, dir, path.join(dataDir, 'redis.pid'));
+  const left = await adoptRedis(remembered, dir, path.join(dataDir, 'redis.pid'));
   if (left) {
-    log(`using the Redis that an earlier run left (pid ${left})`);
-    return asServer(remembered, left, waitForExit(left), true);
+    log(`using the Redis that an earlier run left (pid ${left.pid})`);
+    return asServer(remembered, left.pid, waitForExit(left.pid), true);
   }
 
   const binary = await chooseRedis({
@@ -93,8 +91,7 @@ export const startRedis = async ({
     log,
     signal,
   });
-  const lastPortIsFree = remembered.port > 0 && (await isPortFree(remembered.port));
-  let access = { ...remembered, port: port ?? (lastPortIsFree ? remembered.port : await findFreePort()) };
+  let access = { ...remembered, port: await choosePort(port, remembered.port) };
   for (let tries = 1; ; tries += 1) {
     const started = await launchRedis({ binary, access, dir, dataDir, durable });
     if (!('failure' in started)) return asServer(access, started.pid, started.exited, false);
@@ -113,25 +110,18 @@ const pidIn = (file: string): number => {
   }
 };
 
-// Takes over the server that a killed parent left running; waits while it loads its file or stops, and kills it when it
-// hangs (after a SIGSTOP).
-const adopt = async (access: Access, dir: string, pidFile: string): Promise<number | null> => {
-  const deadline = Date.now() + ADOPT_TIMEOUT_MS;
-  let hanging = 0;
-  while (Date.now() < deadline) {
+/** Takes over the server that runs on `dir`. Returns its pid, or null when there is none. */
+const adoptRedis = (access: Access, dir: string, pidFile: string) =>
+  adoptServer(`Redis left running on ${dir}`, async () => {
     const pid = pidIn(pidFile);
     const owner = pid > 0 ? inspectProcess(pid) : null;
     if (!owner || !/redis|valkey/.test(owner.name)) return null;
-    const state = access.port > 0 ? await probeRedis(access) : { kind: 'absent' as const };
-    if (state.kind === 'serving') return state.pid === pid && state.dir === dir ? pid : null;
+    const found = access.port > 0 ? await probeRedis(access) : { kind: 'absent' as const };
+    if (found.kind === 'serving' && (found.pid !== pid || found.dir !== dir)) return null;
     // The pid in the file belongs to another Redis, which got the number after a crash.
-    if (state.kind === 'foreign') return null;
-    hanging = state.kind === 'hanging' ? hanging + 1 : 0;
-    if (hanging >= MAX_HANGING_PROBES) process.kill(pid, 'SIGKILL');
-    await wait(50);
-  }
-  throw new Error(`the Redis left running on ${dir} neither becomes ready nor ends`);
-};
+    if (found.kind === 'foreign') return null;
+    return { pid, port: access.port, state: found.kind };
+  });
 
 const quote = (value: string): string => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 

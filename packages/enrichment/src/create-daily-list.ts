@@ -1,7 +1,6 @@
 import { type RecordedCall, readJson } from '@vat/outgoing';
 import type { DailyList } from './source-definition.js';
 
-/** How long a list is cached. */
 const CACHE_MS = 86_400_000;
 
 /** After a failure the list is not requested for this long, so that not every check waits for it. */

@@ -180,7 +180,7 @@ const expectFailure = ({ entry, exchange }: EnrichmentFinding, { outcome, status
 };
 
 describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
-  test.each(FAILURES)('maps $how to $outcome', async (failure) => {
+  test.concurrent.each(FAILURES)('maps $how to $outcome', async (failure) => {
     await withLocalSource(
       name,
       failure.handler,

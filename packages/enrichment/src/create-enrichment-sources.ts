@@ -16,7 +16,6 @@ import { gleif } from './sources/gleif.js';
 import { plWhiteList } from './sources/pl-white-list.js';
 import { roAnaf } from './sources/ro-anaf.js';
 
-/** The dependencies of the sources of one process. */
 export type EnrichmentSourcesDeps = {
   /** The enabled sources. Setting ENRICHMENT_SOURCES. */
   enabled: readonly EnrichmentSourceName[];
@@ -68,7 +67,6 @@ export const createEnrichmentSources = (
   };
 };
 
-/** The setting that overrides the base URL of a source. */
 type UrlSetting = `ENRICHMENT_${Uppercase<EnrichmentSourceName>}_URL`;
 
 /** Parses ENRICHMENT_SOURCES; the result is in the catalogue's order. Throws an Error that lists unknown names. */

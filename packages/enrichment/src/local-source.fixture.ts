@@ -27,14 +27,12 @@ type LocalSource = {
   closeSources: () => void;
 };
 
-/** Answers with `body` as JSON and `status`. */
 export const json =
   (body: unknown, status = 200): Handler =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
 
-/** Answers with `body` as `type` and `status`. */
 export const text =
   (body: string, status = 200, type = 'text/html'): Handler =>
   (_request, response) => {

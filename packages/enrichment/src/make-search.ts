@@ -34,7 +34,6 @@ export type SearchDeps = {
   dailySearches: number;
 };
 
-/** The input of one search. */
 type SearchInput = {
   request: SourceRequest;
   /** Any of the subjects of the request. */

@@ -1,5 +1,10 @@
-export * from './certificate/index.js';
-export * from './coverage/index.js';
-export * from './dossier/index.js';
+export { type CertificateInput, certificatePdf } from './certificate/certificate-pdf.js';
+export { openPageFonts, type PageFonts } from './certificate/page-fonts.js';
+export type { AnchorWithProof, StampWithToken } from './certificate/proof-files.js';
+export { type CoverageReport, coverageReportPdf } from './coverage/coverage-report-pdf.js';
+export type { DossierFile } from './dossier/dossier-file.js';
+export * from './dossier/dossier-source.js';
+export { findRenewals, type Renewals } from './dossier/find-renewals.js';
+export { writeDossier } from './dossier/write-dossier.js';
 export * from './proof.js';
 export { readVerifierProgram, type Verifier } from './verify/read-verifier.js';

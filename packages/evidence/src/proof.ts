@@ -1,7 +1,33 @@
 // Records and verifies evidence. `@vat/evidence/proof` is an entry of its own because documents need a PDF writer and fonts,
 // which would be a third of what a worker or the command line loads at its start.
-export * from './anchor/index.js';
-export * from './audit/index.js';
-export * from './hash-check.js';
-export * from './timestamp/index.js';
-export * from './tree/index.js';
+export { decodeAnchor, encodeAnchor, NO_ANCHOR_HASH } from './anchor/anchor.js';
+export { type Closing, closeAnchor, closeNextAnchor } from './anchor/close-anchor.js';
+export { expiresSoon } from './audit/report-standings.js';
+export { verifyAnchors } from './audit/verify-anchors.js';
+export { canonicalForm, hashCheck } from './hash-check.js';
+export { tokenCertificates, withIssuers } from './timestamp/certificates.js';
+export {
+  createTimestamper,
+  domainStamper,
+  fingerprintOf,
+  requestTimestamp,
+  type Timestamper,
+} from './timestamp/create-timestamper.js';
+export {
+  createDevelopmentAuthority,
+  makeDevelopmentIdentity,
+  openDevelopmentAuthority,
+} from './timestamp/development-authority.js';
+export {
+  authorityExtensions,
+  certificatePem,
+  issueCertificate,
+  privateKeyPem,
+  serverNames,
+  unitExtensions,
+} from './timestamp/issue-certificate.js';
+export { probeAuthority } from './timestamp/probe-authority.js';
+export { verifyTimestamp } from './timestamp/verify-timestamp.js';
+export { verifyInclusion } from './tree/inclusion.js';
+export { proveChecks } from './tree/prove-checks.js';
+export { openTreeBuilder } from './tree/tree-blocks.js';

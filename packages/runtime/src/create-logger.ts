@@ -31,7 +31,6 @@ const hideSecrets = winston.format((info) => {
 /** Adds the ids of the request or job to each line. */
 const addContext = winston.format((info) => Object.assign(info, currentLogContext.getStore()));
 
-/** An error as log fields. */
 export const errorFields = (error: unknown): Record<string, unknown> =>
   error instanceof Error
     ? { error: error.message, error_class: error.name, stack: error.stack }

@@ -58,7 +58,6 @@ export const list = () =>
       .filter((part) => part !== ''),
   );
 
-/** A whole number. */
 export const count = (min: number, max?: number) => {
   const number = z.coerce.number().int().min(min);
   return max === undefined ? number : number.max(max);

@@ -5,7 +5,6 @@ import { SETTINGS, type SettingName } from './setting-table.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings that a program reads. */
 export type SettingOf<P extends Program> = {
   [N in SettingName]: P extends (typeof SETTINGS)[N]['readBy'][number] ? N : never;
 }[SettingName];

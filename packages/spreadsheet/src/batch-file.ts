@@ -4,7 +4,6 @@ import { AppError } from '@vat/domain/errors';
 /** The encoding in which the bytes were read. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** The meanings of columns in a batch file. */
 export type Meaning = 'candidate' | 'country' | 'reference' | 'requester';
 
 /** The zero-based column of each meaning; null when the file has none. */
@@ -32,7 +31,6 @@ export type RepairKind =
 /** One repair of a cell before its use. `line` is 1-based (the row of a sheet), `column` zero-based; `cells` still contains the original. */
 export type Repair = { kind: RepairKind; line: number; column: number; before: string; after: string };
 
-/** A CSV file. */
 type CsvSource = {
   format: 'csv';
   encoding: Encoding;
@@ -45,7 +43,6 @@ type CsvSource = {
 /** A sheet of a workbook, and the names of all its sheets in order. */
 type SheetSource = { format: 'xlsx'; sheet: string; sheets: readonly string[] };
 
-/** The content of a batch file. */
 export type BatchFile = {
   source: CsvSource | SheetSource;
   /** The number of non-blank rows above the header, such as a title. They are not lines. */

@@ -23,7 +23,6 @@ const FORMULA_START = /^[=+\-@\u2212]/;
 /** After these a spreadsheet may begin a cell or row; which of the three delimiters it uses depends on its locale. */
 const CELL_ENDS = /[,;\t\r\n]/g;
 
-/** The first visible character. */
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**

@@ -3,7 +3,6 @@ import { invalidCsv } from './batch-file.js';
 import { openArchive } from './xlsx/archive.js';
 import { invalidFile } from './xlsx/invalid-file.js';
 
-/** The formats that are read. */
 export type Format = 'csv' | 'xlsx';
 
 /** The first bytes of formats that are no spreadsheet, one character for each byte, and their names for a person. */

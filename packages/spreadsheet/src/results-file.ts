@@ -38,7 +38,6 @@ export type LineResult = {
 
 /** The added columns and the shape of the uploaded file. */
 export type ResultsLayout<Column extends string> = {
-  /** The names of the added columns. */
   columns: readonly Column[];
   /** The uploaded file's header; null when it had none. */
   header: readonly string[] | null;
@@ -46,7 +45,6 @@ export type ResultsLayout<Column extends string> = {
   width: number;
 };
 
-/** The variants of results.csv. */
 type CsvForm = {
   delimiter?: CsvDelimiter;
   /** Whether the file begins with a byte order mark, by which Excel recognises UTF-8. */

@@ -154,7 +154,6 @@ export const isCountryCode = (cell: string): boolean => {
   return code.length === 2 && readCountryCode(code) !== null;
 };
 
-/** The official languages of the Union. */
 const LANGUAGES = 'bg cs da de el en es et fi fr ga hr hu it lt lv mt nl pl pt ro sk sl sv'.split(' ');
 
 /** Common names that are not in the lists of official names. */

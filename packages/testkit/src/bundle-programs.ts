@@ -8,10 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { PROGRAM_FLAGS, PROJECT_ROOT } from './run-program.js';
 
-/** The folder of all bundles. */
 export const BUNDLES = path.join(PROJECT_ROOT, '.data', 'test-programs');
 
-/** The programs that worlds start. */
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
 
 /** Packages of many files that consist only of code. Every other package is loaded from where it is installed. */

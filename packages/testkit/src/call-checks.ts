@@ -57,7 +57,6 @@ export const callChecks = async (
   );
 };
 
-/** The answer to POST /v1/batches. */
 type UploadAnswer = { status: number; headers: Headers; body: Record<string, never> & { batch_id: string } };
 
 /** Options of an upload: by default `text/csv` with the world's live key. `query` begins with `?`. */

@@ -1,27 +1,36 @@
 import pg from 'pg';
-import { cloneStatement, POSTGRES_VARIABLE, worldName } from './test-servers.js';
+import type { Sql } from './insert-account.js';
+import { cloneStatement, inherited, POSTGRES_VARIABLE, worldName } from './test-servers.js';
 
 /** An empty, migrated database for one test file. */
 export type ClonedDatabase = { url: string; drop: () => Promise<void> };
 
-/** Clones the run's template database, for tests of statements without processes. */
-export const cloneDatabase = async (): Promise<ClonedDatabase> => {
-  const server = process.env[POSTGRES_VARIABLE];
-  if (!server) throw new Error(`${POSTGRES_VARIABLE} is not set: run tests by npm test`);
-  const name = worldName();
-  const run = async (sql: string): Promise<void> => {
+/** Clones the template database of a server, by default the run's own, for tests of statements without processes. */
+export const cloneDatabase = async (
+  server = inherited(POSTGRES_VARIABLE),
+  name = worldName(),
+): Promise<ClonedDatabase> => {
+  const urlOf = (database: string): string => {
     const url = new URL(server);
-    url.pathname = '/postgres';
-    const client = new pg.Client({ connectionString: url.href });
+    url.pathname = `/${database}`;
+    return url.href;
+  };
+  const run = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: urlOf('postgres') });
     await client.connect();
     try {
-      await client.query(sql);
+      await client.query(statement);
     } finally {
       await client.end();
     }
   };
   await run(cloneStatement(name));
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+  return { url: urlOf(name), drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+};
+
+/** Runs statements on a database. A pool reconnects when a test stops and restarts the server. */
+export const openSql = (url: string): { sql: Sql; close: () => Promise<void> } => {
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => undefined);
+  return { sql: async (text, values = []) => (await pool.query(text, values)).rows, close: () => pool.end() };
 };

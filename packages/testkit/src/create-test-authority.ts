@@ -8,7 +8,6 @@ type Names = { dns?: string[]; ip?: string[]; notAfter?: Date };
 
 const DAY_MS = 86_400_000;
 
-/** Makes an authority that only the test trusts. */
 export const createTestAuthority = async (): Promise<TestAuthority> => {
   // Loaded only by the few tests that need certificates.
   const { authorityExtensions, certificatePem, issueCertificate, privateKeyPem, serverNames } = await import(

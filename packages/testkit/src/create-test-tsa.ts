@@ -9,7 +9,6 @@ export type TestTsa = {
   url: string;
   /** PEM; see {@link changeRoot}. */
   root: string;
-  /** The answers sent. */
   sent: Buffer[];
   /** `honest`, or `wrong`: answers with a token for other data. */
   answerWith: (what: 'honest' | 'wrong') => void;

@@ -29,7 +29,6 @@ export type TcpProxy = {
   thaw: () => void;
   /** Delays bytes, or limits how many pass a second in each direction; `{}` ends both. */
   slow: (pace: Pace) => void;
-  /** Refuses new connections. */
   refuse: () => Promise<void>;
   /** Accepts connections again after {@link TcpProxy.refuse}. */
   accept: () => Promise<void>;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { unpackedLibraries } from './provide-tool.js';
 import { PROJECT_ROOT } from './run-program.js';
 
 /** A Chromium browser that runs on this machine, with the environment that it needs. */
@@ -26,13 +27,9 @@ const writeFontConfig = (folder: string): void =>
 
 /** Debian's start script looks for its files in /, so the program is started directly, with the paths of its libraries. */
 const unpackedBrowser = (folder: string): BrowserProgram => {
-  const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
-    const parent = path.join(folder, lib);
-    if (!existsSync(parent)) return [];
-    return readdirSync(parent)
-      .filter((entry) => entry.includes('-linux-'))
-      .flatMap((triplet) => ['', 'nss', 'pulseaudio'].map((part) => path.join(parent, triplet, part)));
-  });
+  const libraries = unpackedLibraries(folder).flatMap((found) =>
+    ['', 'nss', 'pulseaudio'].map((part) => path.join(found, part)),
+  );
   return {
     file: path.join(folder, 'usr/lib/chromium/chromium'),
     env: {

@@ -27,26 +27,26 @@ export type Tool = { file: string; env: Record<string, string> };
 const runs = (name: ToolName, { file, env }: Tool): boolean =>
   spawnSync(file, [VERSION_ARGUMENT[name]], { env, timeout: 10_000 }).status === 0;
 
-/** The libraries of unpacked packages are below a folder named after the platform, such as `x86_64-linux-gnu`. */
-const unpackedTool = (name: ToolName, folder: string): Tool => {
-  const libraries = ['usr/lib', 'lib'].flatMap((lib) => {
+/** The libraries of packages unpacked to `folder`: below a folder named after the platform, such as `x86_64-linux-gnu`. */
+export const unpackedLibraries = (folder: string): string[] =>
+  ['usr/lib', 'lib'].flatMap((lib) => {
     const parent = path.join(folder, lib);
     if (!existsSync(parent)) return [];
     return readdirSync(parent)
       .filter((entry) => entry.includes('-linux-'))
       .map((triplet) => path.join(parent, triplet));
   });
-  return {
-    file: path.join(folder, FOLDERS[name] ?? 'usr/bin', name),
-    env: {
-      PATH: '/usr/bin:/bin',
-      LD_LIBRARY_PATH: libraries.join(':'),
-      // Each program would otherwise look for its files in /.
-      ...(name === 'python3' && { PYTHONHOME: path.join(folder, 'usr') }),
-      ...(name === 'openssl' && { OPENSSL_CONF: path.join(folder, 'etc/ssl/openssl.cnf') }),
-    },
-  };
-};
+
+const unpackedTool = (name: ToolName, folder: string): Tool => ({
+  file: path.join(folder, FOLDERS[name] ?? 'usr/bin', name),
+  env: {
+    PATH: '/usr/bin:/bin',
+    LD_LIBRARY_PATH: unpackedLibraries(folder).join(':'),
+    // Each program would otherwise look for its files in /.
+    ...(name === 'python3' && { PYTHONHOME: path.join(folder, 'usr') }),
+    ...(name === 'openssl' && { OPENSSL_CONF: path.join(folder, 'etc/ssl/openssl.cnf') }),
+  },
+});
 
 /**
  * The interpreter itself, if PATH has a version manager's script that searches for it at every start. That script takes longer

@@ -15,13 +15,10 @@ export type Arrival = { at: number; path: string; headers: IncomingHttpHeaders; 
 /** Answers a delivery, or leaves it unanswered. `n`: the number of earlier deliveries. */
 export type Answer = (response: ServerResponse, arrival: Arrival, n: number) => void;
 
-/** An HTTPS receiver on loopback. */
 export type TestReceiver = {
   url: string;
   arrivals: Arrival[];
-  /** Sets the answer for the following deliveries. */
   answer: (answer: Answer) => void;
-  /** The number of unanswered deliveries. */
   open: () => number;
   /** The maximum number of deliveries that were unanswered at one time. */
   maxOpen: () => number;
@@ -35,7 +32,6 @@ export type Receivers = {
   close: () => Promise<void>;
 };
 
-/** Answers with a status and no body. */
 export const withStatus =
   (status: number): Answer =>
   (response) =>

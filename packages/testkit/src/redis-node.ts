@@ -15,7 +15,6 @@ export type RedisNode = {
   /** Suspends it: connections stay open and get no answer. */
   freeze: () => void;
   thaw: () => void;
-  /** Restarts it at the same port. */
   restart: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -28,7 +27,6 @@ type NodeOptions = {
   config: readonly string[];
   /** `--sentinel`, for example. */
   flags?: readonly string[];
-  /** How the test connects. */
   connect: Login;
   /** With TLS there is no other port. */
   tls?: boolean;

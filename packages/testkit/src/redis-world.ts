@@ -41,7 +41,6 @@ const scan = async (redis: Redis, pattern: string, found: Set<string>): Promise<
   } while (cursor !== '0');
 };
 
-/** Connects to the Redis of a world. */
 export const openWorldRedis = async ({ name, settings }: Pick<World, 'settings' | 'name'>): Promise<WorldRedis> => {
   // Loaded on demand: BullMQ costs each test file 0.3 s, and few use it.
   const { connectRedis } = await import('@vat/queues');

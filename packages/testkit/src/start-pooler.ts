@@ -5,14 +5,12 @@ import path from 'node:path';
 import { provideTool } from './provide-tool.js';
 import { POSTGRES_VARIABLE } from './test-servers.js';
 
-/** Options of a pooler. */
 export type PoolerOptions = {
   mode?: 'transaction' | 'session';
   /** Connections to each database. */
   poolSize?: number;
 };
 
-/** A running PgBouncer. */
 export type Pooler = {
   /** The address of a database behind the pooler, given its direct address. */
   urlOf: (databaseUrl: string) => string;

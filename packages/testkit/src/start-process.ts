@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { PRODUCTION_VARIABLE, PROGRAM_FLAGS, PROJECT_ROOT, programEnvironment, programFile } from './run-program.js';
 
-/** A started process of the service. */
 export type TestProcess = {
   pid: number;
   /** The message that it sent when it was ready: `base_url`, `metrics_port` or `port`. */

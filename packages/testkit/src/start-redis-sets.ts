@@ -146,7 +146,6 @@ export const startSentinelSet = (options: SetOptions = {}): Promise<SentinelSet>
 /** Three masters, the first of which has a replica. */
 export type ClusterSet = RedisSet & {
   masters: [RedisNode, RedisNode, RedisNode];
-  /** The replica of the first master. */
   replica: RedisNode;
   /** Moves one slot with all its keys to another master, while clients use it. */
   moveSlot: (slot: number, from: RedisNode, to: RedisNode) => Promise<void>;

@@ -1,13 +1,11 @@
-import pg from 'pg';
 import supertest from 'supertest';
+import { cloneDatabase, openSql } from './clone-database.js';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
-import { openSql } from './open-sql.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
-import { cloneStatement, POSTGRES_VARIABLE, REDIS_VARIABLE, worldName } from './test-servers.js';
+import { inherited, REDIS_VARIABLE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
 
-/** Options of a world. */
 export type WorldOptions = {
   /** Settings of every process; they override the short times for tests. */
   settings?: Record<string, string>;
@@ -26,7 +24,6 @@ export type World = {
   /** The prefix of its keys in Redis, and also the name of its database. */
   name: string;
   vies: ViesControl;
-  /** The process of the upstream. */
   viesProcess: TestProcess;
   account: TestAccount;
   apis: TestProcess[];
@@ -73,12 +70,6 @@ const TEST_SETTINGS: Record<string, string> = {
   HOST: '127.0.0.1',
 };
 
-const inherited = (name: string): string => {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: run tests by npm test`);
-  return value;
-};
-
 /** Starts a world and waits until all its processes are ready. Call `stop` in `afterAll`. */
 export const startWorld = async ({
   settings = {},
@@ -88,24 +79,21 @@ export const startWorld = async ({
   pooledUrlOf,
 }: WorldOptions = {}): Promise<World> => {
   const name = worldName();
-  const server = servers?.databaseUrl ?? inherited(POSTGRES_VARIABLE);
-  const database = new URL(server);
-  database.pathname = `/${name}`;
-  const [vies] = await Promise.all([
+  const [vies, database] = await Promise.all([
     startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' }),
-    inDatabase(server, 'postgres', (client) => client.query(cloneStatement(name))),
+    cloneDatabase(servers?.databaseUrl, name),
   ]);
   const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);
   const all = {
     ...TEST_SETTINGS,
-    DATABASE_URL: database.href,
-    ...(pooledUrlOf && { DATABASE_URL: pooledUrlOf(database.href), SLOTS_DATABASE_URL: database.href }),
+    DATABASE_URL: database.url,
+    ...(pooledUrlOf && { DATABASE_URL: pooledUrlOf(database.url), SLOTS_DATABASE_URL: database.url }),
     REDIS_URL: servers?.redisUrl ?? inherited(REDIS_VARIABLE),
     REDIS_PREFIX: name,
     VIES_URL: upstream.url,
     ...settings,
   };
-  const { sql, close: closeSql } = openSql(database.href);
+  const { sql, close: closeSql } = openSql(database.url);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
   const startApi: World['startApi'] = async (more, { program = 'apps/api/dist/main.js', ...options } = {}) => {
@@ -125,7 +113,7 @@ export const startWorld = async ({
     await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));
     await vies.stop();
     await closeSql();
-    await inDatabase(server, 'postgres', (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    await database.drop();
   };
   const starting = [
     insertAccount({ sql }),
@@ -165,20 +153,4 @@ export const startWorld = async ({
     sql,
     stop,
   };
-};
-
-const inDatabase = async (
-  server: string,
-  name: string,
-  work: (client: pg.Client) => Promise<unknown>,
-): Promise<void> => {
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
 };

@@ -8,6 +8,13 @@ import { PROJECT_ROOT, runProgram } from './run-program.js';
 export const POSTGRES_VARIABLE = 'VAT_TEST_POSTGRES';
 export const REDIS_VARIABLE = 'VAT_TEST_REDIS';
 
+/** A variable that the run sets for its tests. */
+export const inherited = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run tests by npm test`);
+  return value;
+};
+
 /** The database that worlds are cloned from. */
 export const TEMPLATE = 'vat_template';
 

@@ -26,7 +26,6 @@ export type JournalEntry = {
   in_flight_at_start: number;
 };
 
-/** Controls a running sandbox at `url`. */
 export const viesControl = (url: string): ViesControl => {
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(`${url}/_control${path}`, {

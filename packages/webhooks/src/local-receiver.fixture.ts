@@ -8,7 +8,6 @@ import type { Identity } from '@vat/testkit';
 /** A server on loopback that counts its TCP connections. */
 export type LocalReceiver = { port: number; connections: () => number; close: () => Promise<void> };
 
-/** A request as received. */
 export type Received = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
 const listen = async (server: Server): Promise<LocalReceiver> => {
@@ -31,14 +30,12 @@ const listen = async (server: Server): Promise<LocalReceiver> => {
   return { port: (server.address() as AddressInfo).port, connections: () => connections, close };
 };
 
-/** An HTTPS receiver. */
 export const startReceiver = (identity: Identity, listener: RequestListener): Promise<LocalReceiver> => {
   const server = createHttpsServer({ ...identity, keepAliveTimeout: 60_000 }, listener);
   server.on('tlsClientError', () => {});
   return listen(server);
 };
 
-/** A receiver of plain TCP connections. */
 export const startRawReceiver = (onConnection: (socket: Socket) => void = () => {}): Promise<LocalReceiver> =>
   listen(createTcpServer(onConnection));
 

@@ -26,7 +26,6 @@ type AttemptErrorClass =
   | 'PROTOCOL'
   | 'ABORTED';
 
-/** The result of one attempt. */
 export type AttemptResult = {
   at: Date;
   /** The answer's status; null when no head arrived. */

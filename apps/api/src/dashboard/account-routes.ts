@@ -17,7 +17,7 @@ import {
 } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { ownedId } from '../http/call.js';
-import { parse, parseQuery, readPage } from '../http/parse.js';
+import { parse, parseQuery, replyWithPage } from '../http/parse.js';
 import { sessionOf } from './session.js';
 
 export type AccountReadingsDeps = {
@@ -40,12 +40,12 @@ export const accountReadings = ({ readOverview, listRequests, now }: AccountRead
   const requests: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
     const { status, ...page } = parseQuery(requestListQuery, req.query);
-    const { rows, nextCursor } = await readPage(page, ['requests', accountId, status], async (before, limit) => {
-      const found = await listRequests(accountId, status, before, limit);
-      return found.map((row) => ({ ...row, id: row.request.id }));
-    });
-    const data = rows.map(({ request, check }) => presentRequest(request, check && publicCheck(check)));
-    res.json({ data, next_cursor: nextCursor });
+    const find = async (before: string | null, limit: number) =>
+      (await listRequests(accountId, status, before, limit)).map((row) => ({ ...row, id: row.request.id }));
+    const { body } = await replyWithPage(page, ['requests', accountId, status], find, ({ request, check }) =>
+      presentRequest(request, check && publicCheck(check)),
+    );
+    res.json(body);
   };
 
   return { overview, requests };
@@ -64,10 +64,8 @@ export const keyRoutes = ({ listKeys, createKey, revokeKey, now }: KeyRoutesDeps
   const list: RequestHandler = async (req, res) => {
     const { accountId } = sessionOf(res);
     const page = parseQuery(pageListQuery, req.query);
-    const { rows, nextCursor } = await readPage(page, ['keys', accountId], (before, limit) =>
-      listKeys(accountId, before, limit),
-    );
-    res.json({ data: rows.map(presentKey), next_cursor: nextCursor });
+    const find = (before: string | null, limit: number) => listKeys(accountId, before, limit);
+    res.json((await replyWithPage(page, ['keys', accountId], find, presentKey)).body);
   };
 
   const create: RequestHandler = async (req, res) => {

@@ -43,9 +43,9 @@ import {
 import { readAsSetting, type SettingsOf } from '@vat/runtime';
 import { createNameResolver, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
+import { shortMemory } from '../cached.js';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
-import { shortMemory } from '../short-memory.js';
 import { keyedMutex } from '../turns.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';

@@ -1,8 +1,8 @@
 import type { Caller } from '@vat/db';
 import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
 import type { RequestHandler } from 'express';
+import { shortMemory } from '../cached.js';
 import { callerOf, contextOf } from '../http/call.js';
-import { shortMemory } from '../short-memory.js';
 
 /** How long a known key is cached. A revoked key or a disabled account may work for this long; docs/api.md promises at most 5 s. */
 const KNOWN_KEY_MS = 2_000;

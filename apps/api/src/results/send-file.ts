@@ -1,6 +1,11 @@
-import { AppError } from '@vat/domain';
+import type { ResultsHead } from '@vat/db';
+import { AppError, type IdKind, publicId, type StoredId } from '@vat/domain';
+import type { CsvDelimiter } from '@vat/spreadsheet';
+import type { Request, Response } from 'express';
 import type { HeldLease } from '../exports/send-zip.js';
+import { found } from '../http/call.js';
 import { SENT } from '../routes/route.js';
+import { describeResults, type Results, type ResultsForm, type StoredLine, streamResults } from './stream-results.js';
 
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
@@ -9,7 +14,7 @@ const STALLED_MS = 60_000;
 const DOWNLOAD_RETRY_AFTER_S = 2;
 
 /** What limits a download while it is sent. `beforeEnd` runs before the end of the file is sent. */
-export type HeldDownload = { stalledMs: number; signal: AbortSignal; beforeEnd: () => Promise<void> };
+type HeldDownload = { stalledMs: number; signal: AbortSignal; beforeEnd: () => Promise<void> };
 
 /** Sends a file with results while it holds one of the downloads of the account. Throws TOO_MANY_DOWNLOADS. */
 export type SendFile = (accountId: string, send: (held: HeldDownload) => Promise<void>) => Promise<typeof SENT>;
@@ -27,3 +32,40 @@ export const sendFile =
       await lease.release();
     }
   };
+
+type DownloadCall<Kind extends IdKind> = {
+  req: Request;
+  res: Response;
+  id: StoredId<Kind>;
+  caller: { accountId: string };
+};
+
+type ResultsRoutesDeps<Kind extends IdKind, Line extends StoredLine, Column extends string> = Pick<
+  Results<Line, Column>,
+  'columns' | 'resultOf'
+> & {
+  findHead: (id: StoredId<Kind>, accountId: string) => Promise<ResultsHead | null>;
+  read: (id: StoredId<Kind>, afterId: string | null, limit: number) => Promise<Line[]>;
+  sendFile: SendFile;
+};
+
+/** The routes that send an uploaded file of a kind with its results. For HEAD they send only the headers. */
+export const resultsRoutes = <Kind extends IdKind, Line extends StoredLine, Column extends string>(
+  kind: Kind,
+  deps: ResultsRoutesDeps<Kind, Line, Column>,
+) => {
+  const send = async ({ req, res, id, caller: { accountId } }: DownloadCall<Kind>, form: ResultsForm) => {
+    const head = found(await deps.findHead(id, accountId));
+    const read = (afterId: string | null, limit: number) => deps.read(id, afterId, limit);
+    const results = { id: publicId(kind, id), head, form, columns: deps.columns, resultOf: deps.resultOf, read };
+    if (req.method !== 'HEAD') return deps.sendFile(accountId, (held) => streamResults(res, { ...results, ...held }));
+    describeResults(res, results);
+    res.end();
+    return SENT;
+  };
+  return {
+    csv: (call: DownloadCall<Kind> & { query: { delimiter: CsvDelimiter; bom: boolean } }) =>
+      send(call, { format: 'csv', ...call.query }),
+    xlsx: (call: DownloadCall<Kind>) => send(call, { format: 'xlsx' }),
+  };
+};

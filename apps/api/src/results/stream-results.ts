@@ -48,7 +48,7 @@ export type ResultsForm = { format: 'csv'; delimiter: CsvDelimiter; bom: boolean
 type ResultsFile = { id: string; head: ResultsHead; form: ResultsForm };
 
 /** A line with its cells as a JSON array of texts. */
-type StoredLine = { id: string; cellsJson: string };
+export type StoredLine = { id: string; cellsJson: string };
 
 export type Results<Line extends StoredLine, Column extends string> = ResultsFile & {
   /** The added columns, and the cells of a line in them. */

@@ -47,3 +47,9 @@ export const storedAnswer = <R extends JsonReply>({ status, body, headers }: R):
   headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   body: Buffer.from(JSON.stringify(body), 'utf8'),
 });
+
+/** The stored answer to a call that created something. `url`: where it is. */
+export const createdAnswer = <Name extends 'createBatch' | 'createCoverage' | 'createWatch'>(
+  body: Extract<ResponseTo<Name>, { body: unknown }>['body'],
+  url: string,
+): StoredAnswer => storedAnswer({ status: 201, body, headers: { Location: url } });

@@ -4,15 +4,12 @@ import {
   AppError,
   type FindAnchor,
   type FindCheckStamp,
-  type FindEvidence,
   type FindToken,
   type ProveChecks,
   publicId,
-  type Reader,
   type StampCall,
   type StampCallResult,
   type StampFacts,
-  type StoredCheck,
   type StoredId,
 } from '@vat/domain';
 import type { AnchorWithProof, CertificateInput, StampWithToken } from '@vat/evidence';
@@ -20,22 +17,18 @@ import { create as contentDisposition } from 'content-disposition';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import type { InTurn, TurnLimits } from '../turns.js';
+import type { CheckRoutesDeps } from './checks.js';
 import type { Routes } from './route.js';
 
-export type TimestampRoutesDeps = {
+export type TimestampRoutesDeps = Pick<CheckRoutesDeps, 'findCheck' | 'findEvidence' | 'publicLinkOf' | 'baseUrl'> & {
   stampCheck: (call: StampCall) => Promise<StampCallResult>;
   findCheckStamp: FindCheckStamp;
   findToken: FindToken;
-  findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;
-  findEvidence: FindEvidence;
   findAnchor: FindAnchor;
   prove: ProveChecks;
   drawCertificate: (input: CertificateInput) => Promise<Uint8Array>;
-  /** The URL of the public page of a check; null when public verification is off. */
-  publicLinkOf: ((id: StoredId<'check'>) => Promise<string>) | null;
   /** Drawing a page occupies the process, so the pages of one account are drawn one after the other. */
   certificateInTurn: InTurn;
-  baseUrl: () => string;
   now: () => Date;
 };
 

@@ -1,60 +1,37 @@
-import type {
-  acceptanceSchema,
-  anchorProofSchema,
-  anchorSchema,
-  attemptSchema,
-  batchLineSchema,
-  batchSchema,
-  changeSchema,
-  checkEntrySchema,
-  checkLinkSchema,
-  checkSchema,
-  coverageLineSchema,
-  coverageSchema,
-  deliveryDetailSchema,
-  deliverySchema,
-  presentKey,
-  presentOverview,
-  presentSession,
-  publicVerificationSchema,
-  requestSchema,
-  statusSchema,
-  usageSchema,
-  watchSchema,
-  webhookSchema,
-} from '@vat/contracts';
+import type * as contracts from '@vat/contracts';
 import type { z } from 'zod';
 
 // Response types, derived from the schemas of the API. The schemas themselves are not part of the bundle.
-export type Check = z.output<typeof checkSchema>;
-export type CheckEntry = z.output<typeof checkEntrySchema>;
-export type CheckRequest = z.output<typeof requestSchema>;
-export type Acceptance = z.output<typeof acceptanceSchema>;
-export type Status = z.output<typeof statusSchema>;
+export type Check = z.output<typeof contracts.checkSchema>;
+export type CheckEntry = z.output<typeof contracts.checkEntrySchema>;
+export type CheckRequest = z.output<typeof contracts.requestSchema>;
+export type Acceptance = z.output<typeof contracts.acceptanceSchema>;
+export type Status = z.output<typeof contracts.statusSchema>;
 export type MemberStateStatus = Status['member_states'][number];
-export type Usage = z.output<typeof usageSchema>;
-export type Webhook = z.output<typeof webhookSchema>;
-export type Delivery = z.output<typeof deliverySchema>;
-export type DeliveryDetail = z.output<typeof deliveryDetailSchema>;
-export type Attempt = z.output<typeof attemptSchema>;
-export type ApiKey = ReturnType<typeof presentKey>;
+export type Usage = z.output<typeof contracts.usageSchema>;
+export type Webhook = z.output<typeof contracts.webhookSchema>;
+export type Delivery = z.output<typeof contracts.deliverySchema>;
+export type DeliveryDetail = z.output<typeof contracts.deliveryDetailSchema>;
+export type Attempt = z.output<typeof contracts.attemptSchema>;
+export type ApiKey = ReturnType<typeof contracts.presentKey>;
 
-export type Session = ReturnType<typeof presentSession>;
-export type Batch = z.output<typeof batchSchema>;
-export type BatchLine = z.output<typeof batchLineSchema>;
-export type Coverage = z.output<typeof coverageSchema>;
-export type CoverageLine = z.output<typeof coverageLineSchema>;
-export type Watch = z.output<typeof watchSchema>;
+export type Session = ReturnType<typeof contracts.presentSession>;
+export type Batch = z.output<typeof contracts.batchSchema>;
+export type BatchLine = z.output<typeof contracts.batchLineSchema>;
+export type Coverage = z.output<typeof contracts.coverageSchema>;
+export type CoverageLine = z.output<typeof contracts.coverageLineSchema>;
+export type Watch = z.output<typeof contracts.watchSchema>;
 export type Frequency = Watch['frequency'];
 /** A change of a watch. On the overview it also names the watch. */
-export type Change = z.output<typeof changeSchema> & Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
+export type Change = z.output<typeof contracts.changeSchema> &
+  Partial<Pick<Watch, 'watch_id' | 'vat_number' | 'label'>>;
 
-export type Overview = ReturnType<typeof presentOverview>;
+export type Overview = ReturnType<typeof contracts.presentOverview>;
 
 /** An anchor: the seven hashed keys and its id. */
-export type Anchor = z.output<typeof anchorSchema>;
+export type Anchor = z.output<typeof contracts.anchorSchema>;
 /** The position of a check in the tree of an anchor, and the path to the root. */
-export type InclusionProof = z.output<typeof anchorProofSchema>;
+export type InclusionProof = z.output<typeof contracts.anchorProofSchema>;
 /** The data of a public link. */
-export type PublicVerification = z.output<typeof publicVerificationSchema>;
-export type CheckLink = z.output<typeof checkLinkSchema>;
+export type PublicVerification = z.output<typeof contracts.publicVerificationSchema>;
+export type CheckLink = z.output<typeof contracts.checkLinkSchema>;

@@ -1,7 +1,10 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: browsers drop the roles of a table whose display is changed by CSS
 
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Query } from '../api/create-api.js';
+import { type Topic, useApiList } from '../api/use-api-query.js';
 import { Button } from './button.js';
 import { ErrorAlert, Loading } from './states.js';
 
@@ -14,6 +17,21 @@ export type Column<Row> = {
   /** Shows the head only to assistive technology, such as above buttons. */
   hideHead?: boolean;
 };
+
+/** The first column of a list: the name of a row, as a link to its page. */
+export const nameColumn = <Row,>(
+  head: string,
+  to: '/batches/$id' | '/coverage/$id' | '/watches/$id' | '/deliveries/$id',
+  idOf: (row: Row) => string,
+  nameOf: (row: Row) => ReactNode,
+): Column<Row> => ({
+  head,
+  cell: (row) => (
+    <Link to={to} params={{ id: idOf(row) }} className="main-link">
+      {nameOf(row)}
+    </Link>
+  ),
+});
 
 type DataTableProps<Row> = {
   /** The accessible name of the table. */
@@ -96,4 +114,11 @@ type PagedTableProps<Row> = Omit<DataTableProps<Row>, 'rows'> &
 /** A paged list of the API as a table. */
 export const PagedTable = <Row,>({ list, empty, ...table }: PagedTableProps<Row>) => (
   <PagedList list={list}>{(rows) => (rows.length === 0 ? empty : <DataTable {...table} rows={rows} />)}</PagedList>
+);
+
+type ApiTableProps<Row> = Omit<PagedTableProps<Row>, 'list'> & { topic: Topic; path: string; query?: Query };
+
+/** Queries a list of the API and shows it as a table. */
+export const ApiTable = <Row,>({ topic, path, query, ...table }: ApiTableProps<Row>) => (
+  <PagedTable {...table} list={useApiList<Row>(topic, path, query)} />
 );

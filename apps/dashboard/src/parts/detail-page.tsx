@@ -3,16 +3,15 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isNotFound } from '../api/errors.js';
 import { ErrorAlert, QueryView } from './states.js';
-import { Page } from './text.js';
+import { Page, Status } from './text.js';
 
 type DetailPageProps<T> = {
   /** The kind of the object, and the title until it is loaded. */
   what: string;
   list: '/checks' | '/batches' | '/coverage' | '/watches' | '/deliveries';
   query: UseQueryResult<T>;
-  title: (data: T) => string;
-  /** The line below the title. */
-  lead: (data: T) => ReactNode;
+  /** The title, and on the line below it the word of the status and what follows it. */
+  head: (data: T) => { title: string; status: string; lead: ReactNode };
   actions?: (data: T) => ReactNode;
   /** The error of an action. */
   error?: unknown;
@@ -20,8 +19,9 @@ type DetailPageProps<T> = {
 };
 
 /** The page of one object, or a not-found page for an object that does not exist or belongs to another account. */
-export const DetailPage = <T,>({ what, list, query, title, lead, actions, error, children }: DetailPageProps<T>) => {
+export const DetailPage = <T,>({ what, list, query, head, actions, error, children }: DetailPageProps<T>) => {
   const { data } = query;
+  const shown = data && head(data);
   if (isNotFound(query.error)) {
     return (
       <Page title={`${what} not found`}>
@@ -36,8 +36,14 @@ export const DetailPage = <T,>({ what, list, query, title, lead, actions, error,
   }
   return (
     <Page
-      title={data ? title(data) : what}
-      lead={data && <p className="lead-line">{lead(data)}</p>}
+      title={shown?.title ?? what}
+      lead={
+        shown && (
+          <p className="lead-line">
+            <Status word={shown.status} /> {shown.lead}
+          </p>
+        )
+      }
       actions={data && actions?.(data)}
     >
       <ErrorAlert error={error} />

@@ -1,4 +1,6 @@
+import { MEMBER_STATES } from '@vat/domain/member-states';
 import {
+  type ChangeEvent,
   type ComponentProps,
   createContext,
   type FormEvent,
@@ -13,6 +15,7 @@ import { Input } from 'react-aria-components/Input';
 import { Label } from 'react-aria-components/Label';
 import { Text } from 'react-aria-components/Text';
 import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
+import { countryName } from './format.js';
 
 /** A problem that prevents submission: the id of the input and a message. Null when there is none. */
 type FieldProblem = { id: string; text: string } | null;
@@ -125,25 +128,29 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
 
 type SelectProps<T extends string> = {
   label: string;
-  value: T;
-  options: readonly { value: T; label: string; disabled?: boolean }[];
-  onChange: (value: T) => void;
+  options: readonly { value: T; label: string }[];
   /** Shows the label only to assistive technology. */
   hideLabel?: boolean;
-  disabled?: boolean;
-};
+} & ({ value: T; onChange: (value: T) => void } | { name: string; defaultValue?: T });
 
-/** A native select, which phones render in their own style. */
-export const Select = <T extends string>({ label, value, options, onChange, hideLabel, disabled }: SelectProps<T>) => {
+/** A native select, which phones render in their own style. With a `name` it belongs to its form, like a `Field`. */
+export const Select = <T extends string>({ label, options, hideLabel, ...choice }: SelectProps<T>) => {
   const id = useId();
+  const native =
+    'onChange' in choice
+      ? {
+          value: choice.value,
+          onChange: (event: ChangeEvent<HTMLSelectElement>) => choice.onChange(event.target.value as T),
+        }
+      : choice;
   return (
     <div className="field">
       <label htmlFor={id} className={hideLabel ? 'visually-hidden' : undefined}>
         {label}
       </label>
-      <select id={id} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value as T)}>
+      <select id={id} {...native}>
         {options.map((option) => (
-          <option key={option.value} value={option.value} disabled={option.disabled}>
+          <option key={option.value} value={option.value}>
             {option.label}
           </option>
         ))}
@@ -151,3 +158,15 @@ export const Select = <T extends string>({ label, value, options, onChange, hide
     </div>
   );
 };
+
+/** The field `country_code` of a form with a VAT number. `fromPrefix`: what choosing none is called. */
+export const CountrySelect = ({ fromPrefix }: { fromPrefix: string }) => (
+  <Select
+    label="Country"
+    name="country_code"
+    options={[
+      { value: '', label: fromPrefix },
+      ...MEMBER_STATES.map((code) => ({ value: code, label: `${code} · ${countryName(code)}` })),
+    ]}
+  />
+);

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import type { Check } from '../api/shapes.js';
 import { CopyButton } from './button.js';
 
 type CardProps = { title: string; children: ReactNode; actions?: ReactNode; hint?: ReactNode };
@@ -49,6 +50,14 @@ export const DateTime = ({ at, seconds = false }: MomentProps) => (
       new Date(at),
     )}
   </time>
+);
+
+/** The icon and the name of the service, for pages without navigation. */
+export const Brand = () => (
+  <>
+    <img src="/app/icon.svg" alt="" width="28" height="28" />
+    <span>VAT Validation Service</span>
+  </>
 );
 
 type PageProps = { title: string; children: ReactNode; actions?: ReactNode; above?: ReactNode; lead?: ReactNode };
@@ -116,4 +125,34 @@ export const SecretOnce = ({ what, text }: { what: string; text: string }) => (
       <CopyButton text={text} what={what} />
     </div>
   </div>
+);
+
+type Timestamp = NonNullable<Check['timestamp']>;
+
+/** The facts of a time-stamp. */
+export const TimestampFacts = ({ timestamp }: { timestamp: Timestamp }) => (
+  <>
+    <Facts
+      facts={{
+        Time: (
+          <>
+            <DateTime at={timestamp.gen_time} seconds />
+            {timestamp.accuracy_ms !== null && ` ± ${timestamp.accuracy_ms} ms`}
+          </>
+        ),
+        Authority: (
+          <>
+            {timestamp.authority} {timestamp.development && <Status word="development" />}
+          </>
+        ),
+        'Serial number': <code>{timestamp.serial}</code>,
+        Policy: <code>{timestamp.policy}</code>,
+      }}
+    />
+    {timestamp.development && (
+      <p className="hint">
+        Issued by the development authority of this service. It does not prove the time to third parties.
+      </p>
+    )}
+  </>
 );

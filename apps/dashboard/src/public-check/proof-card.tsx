@@ -1,8 +1,7 @@
 import type { PublicVerification } from '../api/shapes.js';
 import { count } from '../parts/format.js';
 import { Findings } from '../parts/states.js';
-import { Card, DateTime, Facts, IdText } from '../parts/text.js';
-import { TimestampFacts } from '../parts/timestamp-facts.js';
+import { Card, DateTime, Facts, IdText, TimestampFacts } from '../parts/text.js';
 import type { Finding } from '../proof/finding.js';
 
 /** When the check will be in an anchor, or that it should be. */

@@ -2,12 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { isNotFound, readError } from '../api/errors.js';
 import type { PublicVerification } from '../api/shapes.js';
+import { GRADE_MEANINGS } from '../pages/check/evidence-grade.js';
+import { SOURCE_NAMES } from '../pages/check/names.js';
+import { countryName } from '../parts/format.js';
 import { QueryView } from '../parts/states.js';
-import { DateTime, Page, Status } from '../parts/text.js';
-import { verifyPublicCheck } from '../proof/verify-public-check.js';
-import { Assurance } from './assurance.js';
+import { Brand, Card, DateTime, Facts, IdText, Page, Status } from '../parts/text.js';
+import type { Finding } from '../proof/finding.js';
+import { type HashedCheck, verifyPublicCheck } from '../proof/verify-public-check.js';
 import { ProofCard } from './proof-card.js';
-import { ResultCard } from './result-card.js';
 
 const DEADLINE_MS = 15_000;
 
@@ -29,8 +31,7 @@ const load = async (link: string): Promise<PublicVerification> => {
 const Layout = ({ children }: { children: ReactNode }) => (
   <div className="public">
     <header className="brand">
-      <img src="/app/icon.svg" alt="" width="28" height="28" />
-      <span>VAT Validation Service</span>
+      <Brand />
     </header>
     <main>{children}</main>
   </div>
@@ -46,6 +47,73 @@ const NotFound = () => (
       </span>
     </p>
   </Page>
+);
+
+type AssuranceProps = { findings: readonly Finding[]; data: PublicVerification; isTest: boolean };
+
+/** The outcome of the verification in one sentence. */
+const Assurance = ({ findings, data, isTest }: AssuranceProps) => {
+  if (!findings.every(({ holds }) => holds))
+    return (
+      <p role="alert" className="assurance bad">
+        <strong>Verification failed.</strong> The data was changed after it was recorded, or it is damaged. Do not rely
+        on this check.
+      </p>
+    );
+  if (isTest)
+    return (
+      <p role="status" className="assurance warn">
+        <strong>This is a test check.</strong> Its data comes from a sandbox and proves nothing about the VAT number.
+      </p>
+    );
+  return data.proof ? (
+    <p role="status" className="assurance good">
+      <strong>Verified in your browser.</strong> The check is in the service’s chain of anchors and has not changed
+      since.
+    </p>
+  ) : (
+    <p role="status" className="assurance warn">
+      <strong>The hash is verified in your browser.</strong> The check is not in an anchor yet.
+    </p>
+  );
+};
+
+/** What the check says. Reference, input and trader of the caller are left out: they are of no use to other readers. */
+const ResultCard = ({ check }: { check: HashedCheck }) => (
+  <Card title="Result" hint="What the sources said at the time of the check, as the service recorded it.">
+    <Facts
+      facts={{
+        Checked: (
+          <>
+            <DateTime at={check.checked_at} seconds /> <code>{check.checked_at}</code>
+          </>
+        ),
+        'Member state': `${check.country_code} · ${countryName(check.country_code)}`,
+        'Evidence grade': check.evidence_grade && (
+          <>
+            <Status word={check.evidence_grade} /> {GRADE_MEANINGS[check.evidence_grade]}
+          </>
+        ),
+        Name: check.name,
+        Address: check.address && <span className="lines">{check.address}</span>,
+        Requester: check.requester_vat_number,
+        'Consultation number': check.consultation_number,
+        Sources: (
+          <ul>
+            {check.checks.map(({ source, outcome, contradicts, started_at }) => (
+              <li key={`${source} ${started_at}`}>
+                {SOURCE_NAMES[source]} <Status word={outcome} /> {contradicts && <Status word="contradicts" />}
+              </li>
+            ))}
+          </ul>
+        ),
+        'Check ID': <IdText id={check.id} what="the check ID" />,
+      }}
+    />
+    {check.name === null && check.verdict === 'valid' && (
+      <p className="hint">This member state does not disclose names and addresses.</p>
+    )}
+  </Card>
 );
 
 const Loaded = ({ data, link }: { data: PublicVerification; link: string }) => {

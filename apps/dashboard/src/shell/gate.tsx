@@ -2,7 +2,7 @@ import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { LiveUpdates } from '../live/live-updates.js';
 import { ErrorAlert, Loading } from '../parts/states.js';
-import { Page } from '../parts/text.js';
+import { Brand, Page } from '../parts/text.js';
 import { useBoot } from '../session/session.js';
 import { Shell } from './shell.js';
 
@@ -12,8 +12,7 @@ export const SignedOutLayout = ({ title, children }: { title: string; children: 
     <title>{`${title} · VAT Validation Service`}</title>
     <div className="gate-card">
       <div className="brand">
-        <img src="/app/icon.svg" alt="" width="28" height="28" />
-        <span>VAT Validation Service</span>
+        <Brand />
       </div>
       <h1>{title}</h1>
       {children}

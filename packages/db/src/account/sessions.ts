@@ -23,7 +23,6 @@ export const insertSession =
     return created > 0;
   };
 
-/** The signed-in user of the dashboard. */
 export type SignedIn = {
   userId: string;
   email: string;

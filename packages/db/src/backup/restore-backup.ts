@@ -1,7 +1,7 @@
 import path from 'node:path';
 import pg from 'pg';
 import { migrate, readMigrationFiles } from '../migrate.js';
-import { prepareConnection } from '../prepare-connection.js';
+import { connectClient, prepareConnection } from '../prepare-connection.js';
 import { describeTables, readMigrations } from './describe-tables.js';
 import {
   BackupError,
@@ -99,13 +99,7 @@ export const restoreBackup = async (url: string, directory: string, migrations: 
   const manifest = await readManifest(source);
   assertKnownSchema(manifest, migrations);
   for (const table of manifest.tables) await verifyTable(source, table);
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 10_000,
-    application_name: 'vat-restore',
-  });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectClient(url, 'vat-restore');
   try {
     await prepareConnection(client);
     await assertNotNewer(client, manifest);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { prepareConnection } from '../prepare-connection.js';
+import { connectClient, prepareConnection } from '../prepare-connection.js';
 import { describeTables, readMigrations, readSequences } from './describe-tables.js';
 import {
   BackupError,
@@ -53,13 +53,7 @@ export const writeBackup = async (url: string, directory: string, now: () => Dat
   const target = path.resolve(directory);
   await assertFree(target);
   const partial = `${target}.partial-${randomUUID()}`;
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 10_000,
-    application_name: 'vat-backup',
-  });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectClient(url, 'vat-backup');
   try {
     await prepareConnection(client);
     await mkdir(partial, { recursive: true, mode: 0o700 });

@@ -99,7 +99,6 @@ export const readResults =
  */
 export type ResultsHead = { fileName: string | null; header: string[] | null; width: number; total: number };
 
-/** The columns of {@link ResultsHead}. */
 export const RESULTS_HEAD = columns({
   fileName: 'text?',
   header: typed<string[] | null>('jsonb?'),

@@ -7,7 +7,6 @@ import type { Database } from '../connect-database.js';
 export const AT = new Date('2026-11-20T10:00:00.000Z');
 export const PERIOD = periodOf(AT);
 
-/** Writes an account and returns its id. */
 export const newAccount = async (db: Database): Promise<string> => {
   const id = randomUUID();
   await db.$executeRaw`
@@ -30,7 +29,6 @@ export const rowsOf = (candidates: string[]): BatchRow[] =>
     requester: null,
   }));
 
-/** A batch as an upload makes it. */
 export const newBatch = async (
   accountId: string,
   rows: BatchRow[],

@@ -112,7 +112,6 @@ const dropBeyond = async (tx: Queryable, batch: BatchRows, beyond: string[]): Pr
   await tx.$executeRaw`DELETE FROM request WHERE id = ANY(${beyond}::uuid[])`;
 };
 
-/** The limit of `batch.lineLimit`, if it has one. */
 const limitedUpload = (batch: BatchRows): Upload[] =>
   batch.lineLimit === null ? [] : [{ ...batch, lineCount: batch.counts.lines, lineLimit: batch.lineLimit }];
 

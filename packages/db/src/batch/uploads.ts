@@ -5,34 +5,8 @@ import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
 import type { Refuse } from '../transaction.js';
 
-/**
- * The maximum size of one statement, which then takes a small part of the time limit and does not block the process for
- * long. A single row may be larger.
- */
-const MAX_STATEMENT = { rows: 250, characters: 400_000 };
-
 /** Runs pieces of work one after the other. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Splits rows into JSON arrays of at most {@link MAX_STATEMENT}; each row is serialized only when it is needed. */
-export function* jsonChunks<T>(all: readonly T[], serialize: (row: T) => string): Generator<string> {
-  let rows: string[] = [];
-  let characters = 0;
-  for (const row of all) {
-    const text = serialize(row);
-    if (
-      rows.length === MAX_STATEMENT.rows ||
-      (rows.length > 0 && characters + text.length > MAX_STATEMENT.characters)
-    ) {
-      yield `[${rows.join(',')}]`;
-      rows = [];
-      characters = 0;
-    }
-    rows.push(text);
-    characters += text.length;
-  }
-  if (rows.length > 0) yield `[${rows.join(',')}]`;
-}
 
 /** Enough for a few files of ten thousand lines in turn, on a busy machine. The time-out of the pool applies to each statement. */
 export const UPLOAD_TIMEOUT_MS = 60_000;

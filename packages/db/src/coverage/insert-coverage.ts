@@ -1,10 +1,15 @@
-import { type CoverageInsertion, countStatuses, type InsertCoverage, type NewCoverageLine } from '@vat/domain';
+import {
+  type CoverageInsertion,
+  countStatuses,
+  type InsertCoverage,
+  type NewCoverageLine,
+  packRows,
+} from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
 import { writeBatch } from '../batch/insert-batch.js';
 import {
   bindUpload,
   type InTurn,
-  jsonChunks,
   lockUploadKey,
   recordUpload,
   refuseTooManyLines,
@@ -56,7 +61,7 @@ export const insertCoverage =
             ${header === null ? null : JSON.stringify(header)}::jsonb, ${maxAgeDays}::int, ${minGrade}, ${coverage.width}::int,
             ${total}::int, ${counts.covered}::int, ${counts.stale}::int, ${counts.weak}::int, ${counts.invalid}::int,
             ${counts.missing}::int, ${batchId}::uuid, ${createdAt}::timestamptz)`;
-        for (const chunk of jsonChunks(lines, lineRow))
+        for (const chunk of packRows(lines, lineRow))
           await rowsInTurn(
             () => tx.$executeRaw`
             INSERT INTO coverage_line (id, coverage_id, line, status, input, vat_number, supply_date, reference, check_id,

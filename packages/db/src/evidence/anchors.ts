@@ -30,7 +30,6 @@ export const findAnchor =
     return row ? anchorOfRow(row) : null;
   };
 
-/** Anchors, newest first. */
 export const listAnchors =
   (db: Queryable): ListAnchors =>
   async (beforeSeq, limit) => {

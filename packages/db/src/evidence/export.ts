@@ -56,7 +56,6 @@ type ChosenAnchor = { seq: number; stamped: boolean };
 
 const and = (conditions: readonly Prisma.Sql[]): Prisma.Sql => Prisma.join([...conditions], ' AND ');
 
-/** The anchors that chosen checks are in. */
 export const anchorsOf = (tx: Reader, checks: readonly { anchorSeq: number | null }[]): Promise<ChosenAnchor[]> => {
   const seqs = [...new Set(checks.flatMap(({ anchorSeq }) => anchorSeq ?? []))];
   return query(tx, { seq: 'int4', stamped: 'bool' })`

@@ -2,7 +2,6 @@ import { type AccountLeases, MAX_DOWNLOADS } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 
-/** Renews and releases the leases of a table. */
 const heldIn = (db: Queryable, table: Prisma.Sql): Pick<AccountLeases, 'renew' | 'release'> => ({
   renew: async (accountId, holder, forMs) => {
     const renewed = await db.$executeRaw`

@@ -57,8 +57,8 @@ export const deleteOldEvidence =
         WITH old AS MATERIALIZED (
           SELECT id, check_id FROM request
           WHERE id < ${end}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
-            AND (check_id IS NULL OR check_id < ${bound}::uuid)
-          ORDER BY id LIMIT ${CHUNK}::int
+            AND (check_id IS NULL OR check_id < (SELECT ${bound}::uuid))
+          ORDER BY id LIMIT (SELECT ${CHUNK}::int)
         ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old)) AND check_id < ${bound}::uuid
         ), ${deleteRequests({ from: after, to: bound })}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
@@ -124,11 +124,13 @@ type Erasure =
 const chunksOf = (accountId: string) => [
   Prisma.sql`
     SELECT r.id, r.check_id, r.state, r.quota_period FROM request r WHERE r.id IN (
-      SELECT c.request_id FROM "check" c WHERE c.account_id = ${accountId}::uuid ORDER BY c.id DESC LIMIT ${CHUNK}::int)
+      SELECT c.request_id FROM "check" c WHERE c.account_id = (SELECT ${accountId}::uuid)
+      ORDER BY c.id DESC LIMIT (SELECT ${CHUNK}::int))
     FOR UPDATE`,
   Prisma.sql`
     SELECT id, check_id, state, quota_period FROM request
-    WHERE account_id = ${accountId}::uuid AND check_id IS NULL ORDER BY id LIMIT ${CHUNK}::int FOR UPDATE`,
+    WHERE account_id = (SELECT ${accountId}::uuid) AND check_id IS NULL
+    ORDER BY id LIMIT (SELECT ${CHUNK}::int) FOR UPDATE`,
 ];
 
 const deleteChunk = async (db: Queryable, accountId: string, chunk: Prisma.Sql): Promise<number> => {

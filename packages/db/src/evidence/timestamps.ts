@@ -61,7 +61,6 @@ export const splitFacts = <R extends RowOf<typeof FACTS>>({
   rest,
 });
 
-/** The stamp of an account's check. */
 export const findCheckStamp =
   (db: Queryable): FindCheckStamp =>
   async (checkId, accountId) => {

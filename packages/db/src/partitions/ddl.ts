@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { readerOn } from '../connect-reader.js';
+import { connectClient } from '../prepare-connection.js';
 import type { Reader } from '../query.js';
 
 /** A connection of its own: these statements may take longer than a process waits for those of its callers. */
@@ -17,10 +18,7 @@ const LOCK_TIMEOUT_MS = 300;
 
 /** Connects. Session settings are not used, so that a pooler of transactions may be in between. */
 export const connectDdl = async (url: string): Promise<Ddl> => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks between two statements fails the next one.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectClient(url);
   const run: Ddl['run'] = (text, values) => client.query(values === undefined ? { text } : { text, values });
   return {
     reader: readerOn(client),
@@ -41,6 +39,5 @@ export const connectDdl = async (url: string): Promise<Ddl> => {
   };
 };
 
-/** Whether `select` returns a row. */
 export const exists = async ({ run }: Ddl, select: string, values: unknown[] = []): Promise<boolean> =>
   (await run(`SELECT EXISTS (${select}) AS found`, values)).rows[0]?.found === true;

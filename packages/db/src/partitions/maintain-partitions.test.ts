@@ -26,11 +26,16 @@ afterEach(async () => {
 const TABLES = Object.keys(PARTITIONED) as PartitionedTable[];
 const NEVER = { evidenceBefore: new Date(0), deliveriesBefore: new Date(0) };
 const YEAR_MS = 365 * 86_400_000;
-const THIS_YEAR = new Date().getUTCFullYear();
-/** A point in time years after the migration, so that months are complete. */
-const at = (month: number, day = 10): Date => new Date(Date.UTC(THIS_YEAR + 2, month - 1, day));
+const NOW = new Date();
+/**
+ * A point in time in a month after the migration, the first of them so late that months are complete, and so early that few are
+ * made.
+ */
+const at = (month: number, day = 10): Date =>
+  new Date(Date.UTC(NOW.getUTCFullYear(), NOW.getUTCMonth() + 4 + month, day));
 const idOf = (moment: Date): string => `${idAt(moment).slice(0, 14)}${newUuid().slice(14)}`;
-const nameOf = (table: string, month: number): string => `${table}_${THIS_YEAR + 2}_${String(month).padStart(2, '0')}`;
+const nameOf = (table: string, month: number): string =>
+  `${table}_${at(month).toISOString().slice(0, 7).replace('-', '_')}`;
 
 /** Makes months, as in a service that runs from the migration on, up to `now`. */
 const runUntil = async (now: Date): Promise<void> => {

@@ -1,12 +1,22 @@
 import { DAY_MS, monthId, timeOfId } from '../uuid-bounds.js';
 import type { Ddl } from './ddl.js';
-import { monthsBetween, nameOfMonth } from './months.js';
 import { listPartitions, PARTITIONED, type Partition, type PartitionedTable, partition } from './partitions.js';
 
 /** Months that are made ahead of the current one, once the next one is missing. */
 const MONTHS_AHEAD = 3;
 /** Ids beyond this are not of this service's clocks. */
 const MAX_AHEAD_MS = 40 * DAY_MS;
+
+/** The month of an id, such as `2027_01`. */
+const nameOfMonth = (id: string): string => timeOfId(id).toISOString().slice(0, 7).replace('-', '_');
+
+/** The months between two ids that are the lowest of their month, with names such as `2027_01`. */
+const monthsBetween = (from: string, to: string): { name: string; from: string; to: string }[] => {
+  const months: { name: string; from: string; to: string }[] = [];
+  for (let start = from; start < to; start = monthId(timeOfId(start), 1))
+    months.push({ name: nameOfMonth(start), from: start, to: monthId(timeOfId(start), 1) });
+  return months;
+};
 
 const createLike = ({ run }: Ddl, table: PartitionedTable, name: string) =>
   run(

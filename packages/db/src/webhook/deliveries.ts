@@ -94,7 +94,11 @@ const OVERDUE = columns({
   lastId: 'uuid',
 });
 
-/** A page of the pending deliveries due before `before` that are not held, oldest first; in arrays, since a row each costs more. */
+/**
+ * A page of the pending deliveries due before `before` that are not held, oldest first; in arrays, since a row each costs more.
+ * Values in sub-selects: from the values themselves Postgres expects a handful of rows, since hardly any delivery is pending
+ * or many are due at the same time, and sorts all pending deliveries for each page.
+ */
 export const overdueDeliveries =
   (db: Queryable) =>
   async (before: Date, after: DueCursor | null, limit: number): Promise<OverdueDeliveries> => {
@@ -103,17 +107,18 @@ export const overdueDeliveries =
         SELECT d.id, d.attempts, d.next_attempt_at, a.disabled_at IS NOT NULL AS disabled, w.account_id IS NULL AS removed
         FROM (
           SELECT id, account_id, generation, attempts, next_attempt_at FROM delivery
-          WHERE state = 'pending' AND NOT held AND next_attempt_at < ${before}::timestamptz
-            AND (next_attempt_at, id) > (${after?.dueAt ?? new Date(0)}::timestamptz, ${after?.id ?? NIL}::uuid)
-          ORDER BY next_attempt_at, id LIMIT ${limit}::int
+          WHERE state = 'pending' AND NOT held AND next_attempt_at < (SELECT ${before}::timestamptz)
+            AND (next_attempt_at, id)
+              > ((SELECT ${after?.dueAt ?? new Date(0)}::timestamptz), (SELECT ${after?.id ?? NIL}::uuid))
+          ORDER BY next_attempt_at, id LIMIT (SELECT ${limit}::int)
         ) AS d LEFT JOIN account a ON a.id = d.account_id
           LEFT JOIN webhook w ON w.account_id = d.account_id AND w.generation = d.generation
       ), to_send AS MATERIALIZED (SELECT id, attempts FROM page WHERE NOT disabled AND NOT removed)
       SELECT ARRAY(SELECT id FROM to_send) AS ids, ARRAY(SELECT attempts FROM to_send) AS attempts,
         ARRAY(SELECT id FROM page WHERE disabled) AS "toHold",
         ARRAY(SELECT id FROM page WHERE removed AND NOT disabled) AS "toEnd",
-        (SELECT count(*) FROM page)::int AS read, next_attempt_at AS "lastDueAt", id AS "lastId"
-      FROM page ORDER BY next_attempt_at DESC, id DESC LIMIT 1`;
+        (SELECT count(*) FROM page)::int AS read, last.next_attempt_at AS "lastDueAt", last.id AS "lastId"
+      FROM (SELECT next_attempt_at, id FROM page ORDER BY next_attempt_at DESC, id DESC LIMIT 1) AS last`;
     if (!page) return { toSend: [], toHold: [], toEnd: [], next: null };
     const { ids, attempts, toHold, toEnd, read, lastDueAt, lastId } = page;
     const toSend = ids.map((id, n) => ({ id, attempt: (attempts[n] ?? 0) + 1 }));

@@ -39,26 +39,44 @@ export const deleteOldDeliveries =
   };
 
 /**
- * The CTE `locked`: locks deliveries in the order of their ids, as every statement does that changes several, which prevents
- * deadlocks between them.
+ * The CTE `locked`: locks the deliveries of an array of ids in the order of their ids, as every statement does that changes
+ * several, which prevents deadlocks between them.
  */
-const lockDeliveries = (ids: readonly string[]): Prisma.Sql => Prisma.sql`
-  locked AS MATERIALIZED (SELECT id FROM delivery WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR UPDATE)`;
+const lockDeliveries = (ids: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  locked AS MATERIALIZED (SELECT id FROM delivery WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE)`;
 
-/**
- * Ends those of the deliveries that are pending and whose endpoint was removed, even if a new endpoint has been set since.
- * Such deliveries exist when their event was written during the removal. Returns the number that it ended.
- */
+const arrayOf = (ids: readonly string[]): Prisma.Sql => Prisma.sql`${[...ids]}::uuid[]`;
+
+/** That the endpoint of the delivery `d` was removed, even if a new one has been set since. */
+const IS_REMOVED = Prisma.sql`
+  NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = d.account_id AND w.generation = d.generation)`;
+
+/** Ends those of the deliveries that are pending and whose endpoint was removed. Returns the number that it ended. */
+const endRemoved = (db: Queryable, now: Date, ids: Prisma.Sql): Promise<number> =>
+  db.$executeRaw`
+    WITH ${lockDeliveries(ids)}
+    UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
+      last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
+      last_error = ${WEBHOOK_REMOVED}
+    WHERE d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.state = 'pending' AND ${IS_REMOVED}`;
+
+/** {@link endRemoved} for deliveries whose event was written during the removal, or that it did not end. */
 export const endRemovedDeliveries =
   (db: Queryable) =>
-  async (now: Date, deliveryIds: readonly string[]): Promise<number> =>
-    db.$executeRaw`
-      WITH ${lockDeliveries(deliveryIds)}
-      UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
-        last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
-        last_error = ${WEBHOOK_REMOVED}
-      WHERE d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.state = 'pending'
-        AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = d.account_id AND w.generation = d.generation)`;
+  (now: Date, deliveryIds: readonly string[]): Promise<number> =>
+    endRemoved(db, now, arrayOf(deliveryIds));
+
+/** {@link endRemoved} for at most `limit` deliveries of an account. */
+export const endRemovedOfAccount =
+  (db: Queryable) =>
+  (now: Date, accountId: string, limit: number): Promise<number> =>
+    endRemoved(
+      db,
+      now,
+      Prisma.sql`ARRAY(
+        SELECT d.id FROM delivery d WHERE d.account_id = ${accountId}::uuid AND d.state = 'pending' AND ${IS_REMOVED}
+        LIMIT ${limit}::int)`,
+    );
 
 /**
  * Holds deliveries while their account is disabled: they leave the index of due deliveries and get no job. Returns their
@@ -68,7 +86,7 @@ export const holdDeliveries =
   (db: Queryable) =>
   (deliveryIds: string[]): Promise<number> =>
     db.$executeRaw`
-      WITH ${lockDeliveries(deliveryIds)}
+      WITH ${lockDeliveries(arrayOf(deliveryIds))}
       UPDATE delivery d SET held = true FROM account a
       WHERE d.id = ANY(ARRAY(SELECT id FROM locked)) AND d.state = 'pending' AND NOT d.held
         AND a.id = d.account_id AND a.disabled_at IS NOT NULL`;

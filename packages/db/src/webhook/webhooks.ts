@@ -1,7 +1,7 @@
-import { type SealedStore, WEBHOOK_REMOVED, type WebhookConfiguration } from '@vat/domain';
+import type { SealedStore, WebhookConfiguration } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
-import { query } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
+import { endRemovedOfAccount } from './delivery-retention.js';
 
 /** The displayed endpoint of an account; `null` when none is set. */
 export const findWebhook =
@@ -12,28 +12,23 @@ export const findWebhook =
       select: { url: true, secretPrefix: true, configuredAt: true },
     });
 
+/** Deliveries that a statement of a removal ends, and such statements of a call. */
+const REMOVAL = { chunk: 500, maxChunks: 20 };
+
 /**
- * Removes an account's endpoint and ends its pending deliveries, in one statement; false when none was set. An attempt in
- * flight completes, but does not change the delivery any more. Statements that change several deliveries lock them in the
- * order of their ids, which prevents deadlocks between them.
+ * Removes an account's endpoint and ends its pending deliveries in chunks, so that each statement is short; false when none was
+ * set. What is left of ten thousand and more, or after a crash, ends when it is due. An attempt in flight completes, but does
+ * not change a delivery that has ended.
  */
 export const removeWebhook =
   (db: Queryable) =>
   async (accountId: string, now: Date): Promise<boolean> => {
-    const [row] = await query(db, { removed: 'bool' })`
-      WITH gone AS (
-        DELETE FROM webhook WHERE account_id = ${accountId}::uuid RETURNING account_id
-      ), pending AS MATERIALIZED (
-        SELECT d.id FROM gone JOIN delivery d ON d.account_id = gone.account_id WHERE d.state = 'pending'
-        ORDER BY d.id FOR UPDATE OF d
-      ), ended AS (
-        UPDATE delivery d SET state = 'failed', next_attempt_at = NULL, leased_until = NULL,
-          last_attempt_at = ${now}::timestamptz, last_status_code = NULL, last_duration_ms = 0,
-          last_error = ${WEBHOOK_REMOVED}
-        FROM pending WHERE d.id = pending.id AND d.state = 'pending'
-      )
-      SELECT EXISTS (SELECT 1 FROM gone) AS removed`;
-    return row?.removed ?? false;
+    const removed = await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
+    if (removed === 0) return false;
+    // A chunk ends fewer than it found when an attempt ended some of them meanwhile.
+    for (let [ended, chunks] = [1, 0]; ended > 0 && chunks < REMOVAL.maxChunks; chunks += 1)
+      ended = await endRemovedOfAccount(db)(now, accountId, REMOVAL.chunk);
+    return true;
   };
 
 /** A new endpoint of an account, with the sealed secret and its readable prefix. */

@@ -12,7 +12,6 @@ export const PLANS = {
 
 export type Plan = keyof typeof PLANS;
 
-/** True when `name` is one of {@link PLANS}. */
 export const isPlan = (name: string): name is Plan => Object.hasOwn(PLANS, name);
 
 /** Checks that an account may use in a month: its own quota if it has one, else its plan's. */

@@ -22,7 +22,6 @@ const TOO_BUSY = new AppError('TOO_MANY_SIGN_INS', {
 });
 export const tooBusyToSignIn = (): AppError => TOO_BUSY;
 
-/** The origin of a sign-in. */
 export type Client = {
   /** Networks from the widest to the narrowest. */
   branches: string[];

@@ -17,7 +17,6 @@ type CompletedBatchRow = {
 };
 
 type BatchProgressDeps = {
-  /** Completes those of the batches that have no line left. */
   complete: (batchIds: string[], now: Date) => Promise<CompletedBatchRow[]>;
   /** Those of `queues` in which lines wait and whose window has room. */
   queuesToDispatch: (queues: DispatchQueue[]) => Promise<DispatchQueue[]>;

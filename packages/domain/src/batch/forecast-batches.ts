@@ -14,7 +14,6 @@ import {
 /** `eta`: when the batch will be completed; null when that is unknown. `waitingFor`: its member states that are down or saturated. */
 export type BatchForecast = { eta: Date | null; waitingFor: MemberState[] };
 
-/** The forecast of a batch without lines that wait. */
 export const NO_FORECAST: BatchForecast = { eta: null, waitingFor: [] };
 
 /** Requests of a batch in a member state that have not ended. */

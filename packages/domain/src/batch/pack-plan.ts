@@ -5,25 +5,22 @@ import type { BatchPlan } from './plan-batch.js';
 /** Rows of one statement, which then takes a small part of the time limit. A single row may have more characters. */
 const MAX_TEXT = { rows: 250, characters: 400_000 };
 
-/** JSON arrays of at most {@link MAX_TEXT}. */
-const packRows = (rows: readonly object[]): string[] => {
-  const texts: string[] = [];
+/** Packs rows into JSON arrays of at most {@link MAX_TEXT}; each row is serialized only when it is needed. */
+export function* packRows<Row>(rows: readonly Row[], serialize: (row: Row) => string): Generator<string> {
   let open: string[] = [];
   let characters = 0;
-  const close = (): void => {
-    if (open.length > 0) texts.push(`[${open.join(',')}]`);
-    open = [];
-    characters = 0;
-  };
   for (const row of rows) {
-    const text = JSON.stringify(row);
-    if (open.length === MAX_TEXT.rows || characters + text.length > MAX_TEXT.characters) close();
+    const text = serialize(row);
+    if (open.length === MAX_TEXT.rows || (open.length > 0 && characters + text.length > MAX_TEXT.characters)) {
+      yield `[${open.join(',')}]`;
+      open = [];
+      characters = 0;
+    }
     open.push(text);
     characters += text.length;
   }
-  close();
-  return texts;
-};
+  if (open.length > 0) yield `[${open.join(',')}]`;
+}
 
 const queuesOf = (requests: BatchPlan['requests']): PackedPlan['queues'] => {
   const counts = new Map<DispatchQueue, number>();
@@ -46,8 +43,8 @@ const countRows = ({ lines, requests }: BatchPlan): Pick<PackedPlan, 'counts' | 
 
 /** Packs a plan for the database. Like planning it, this must not run in a thread that serves callers. */
 export const packPlan = (plan: BatchPlan): PackedPlan => ({
-  lines: packRows(plan.lines),
-  requests: packRows(plan.requests),
+  lines: [...packRows(plan.lines, JSON.stringify)],
+  requests: [...packRows(plan.requests, JSON.stringify)],
   ...countRows(plan),
 });
 

@@ -29,7 +29,6 @@ const isAnswered = (request: CheckRequest): request is Answered => request.answe
 
 /** Records the checks of malformed numbers in batches, which need no upstream. One run at a time in a process. */
 export const recordMalformedLines = (deps: RecordMalformedLinesDeps) => {
-  /** Returns the requests that were not recorded. */
   const recordChunk = async (requests: Answered[]): Promise<Answered[]> => {
     const made = requests.map((request) => ({ request, check: deps.make(request, request.answer).check }));
     const lines = made.map(({ request, check }) => ({ requestId: request.id, check }));

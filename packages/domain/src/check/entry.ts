@@ -16,7 +16,6 @@ export type EnrichmentSourceName = (typeof ENRICHMENT_SOURCES)[number];
 export const CHECK_SOURCES = ['syntax', 'vies', 'vies_confirmation', ...ENRICHMENT_SOURCES] as const;
 export type CheckSource = (typeof CHECK_SOURCES)[number];
 
-/** The outcome of one source. */
 export const CHECK_OUTCOMES = [
   'valid',
   'invalid',

@@ -111,7 +111,6 @@ export type CoverageInsertion =
 /** Port: writes a coverage, its lines and the batch of its gaps, and binds the key with the answer, or changes nothing. */
 export type InsertCoverage = (coverage: NewCoverage) => Promise<CoverageInsertion>;
 
-/** The number of lines of each status. */
 export const countStatuses = (lines: readonly { status: CoverageStatus }[]): CoverageCounts => {
   const counts: CoverageCounts = { covered: 0, stale: 0, weak: 0, invalid: 0, missing: 0 };
   for (const { status } of lines) counts[status] += 1;

@@ -17,7 +17,6 @@ export const periodOfSupply = ({ vatNumber, supplyDate }: Supply, maxAgeDays: nu
   };
 };
 
-/** The grades that are at least `minGrade`. */
 export const gradesFrom = (minGrade: MinGrade): readonly EvidenceGrade[] =>
   EVIDENCE_GRADES.slice(EVIDENCE_GRADES.indexOf(minGrade));
 

@@ -32,7 +32,6 @@ export type Claim =
 
 export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
 
-/** An event to be sent. */
 export type AttemptToSend = Omit<ClaimedAttempt, 'dueAt' | 'endpoint'> & {
   accountId: string;
   deliveryId: string;
@@ -62,7 +61,6 @@ export type DeliverWebhookDeps = {
   /** Signs and sends; never rejects. */
   send: (attempt: AttemptToSend) => Promise<SentAttempt>;
   enqueue: (delivery: DueDelivery) => Promise<void>;
-  /** Moves a first attempt to the retries. */
   moveToRetries: (attempt: DeliveryAttempt) => Promise<void>;
   publishChange: PublishChange;
   /** Called with the time that a claimed attempt waited. */

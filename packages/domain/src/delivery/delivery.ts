@@ -1,6 +1,5 @@
 import type { EventType } from './event-bodies.js';
 
-/** States of a delivery. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -26,7 +25,6 @@ export type OnDemandResult =
   | { kind: 'no_webhook' }
   | { kind: 'too_many'; pending: number };
 
-/** A position in the list of due deliveries. */
 export type DueCursor = { dueAt: Date; id: string };
 
 /** A page of overdue deliveries; `next` is null for the last one. `attempt`: the number of the next one. */
@@ -56,7 +54,6 @@ export type LoggedAttempt = {
   answerTruncated: boolean;
 };
 
-/** A delivery in the list of the delivery log. */
 export type Delivery = {
   id: string;
   eventId: string;

@@ -2,7 +2,6 @@ import type { PublicCheck } from '../check/check.js';
 import { publicId } from '../ids.js';
 import type { AbandonReason } from '../request/request.js';
 
-/** Names of events. */
 export const EVENT_TYPES = [
   'check.completed',
   'check.failed',

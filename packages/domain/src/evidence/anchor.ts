@@ -1,6 +1,5 @@
 import type { StampFacts } from './evidence.js';
 
-/** A closed anchor. */
 export type StoredAnchor = {
   id: string;
   /** 1 for the first, without gaps. */

@@ -1,7 +1,6 @@
 import type { StoredAnchor } from './anchor.js';
 import type { DueStamp } from './evidence.js';
 
-/** An anchor that was just closed. */
 export type ClosedAnchor = Pick<StoredAnchor, 'id' | 'seq' | 'treeSize' | 'closedAt'>;
 
 type CloseAnchorsDeps = {

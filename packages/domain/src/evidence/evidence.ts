@@ -9,7 +9,6 @@ export type StampFacts = {
   accuracyMs: number | null;
   /** Lower-case hex of whole bytes. */
   serial: string;
-  /** The policy's object identifier. */
   policy: string;
   /** The name in the signer's certificate; the development authority's has "development" in it. */
   authority: string;
@@ -40,7 +39,6 @@ export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'accountId' | 'req
 /** A stamp whose next attempt is due. */
 export type DueStamp = { subjectId: string; dueAt: Date };
 
-/** A position in the list of due stamps. */
 export type StampCursor = DueStamp;
 
 /** The outcome of one attempt. `token`: the authority's whole answer (TimeStampResp, DER), byte for byte. */

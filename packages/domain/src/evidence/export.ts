@@ -22,9 +22,7 @@ export type ChosenEvidence = {
   checks: ChosenCheck[];
   /** Live requests that had no check. */
   requests: string[];
-  /** The anchors that the checks are in. */
   anchors: { seq: number; stamped: boolean }[];
-  /** Changes of watches. */
   changes: string[];
 };
 

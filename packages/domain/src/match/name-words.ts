@@ -1,28 +1,11 @@
 import { spellingOf, type Word } from './fold-text.js';
 
+const wordSet = (...lines: string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
+
 /** Words for "and"; they are written `and`, like `&` and `+`. */
-const CONNECTIVES = new Set([
-  'and',
-  'und',
-  'et',
-  'og',
-  'och',
-  'oraz',
-  'kai',
-  'es',
-  'a',
-  'e',
-  'y',
-  'i',
-  'si',
-  'ir',
-  'ja',
-  'un',
-  'en',
-  'in',
-]);
+const CONNECTIVES = wordSet('and und et og och oraz kai es a e y i si ir ja un en in');
 /** The connectives that are nothing else in any language of a member state. */
-const PLAIN_CONNECTIVES = new Set(['and', 'und', 'et', 'og', 'och', 'oraz', 'kai']);
+const PLAIN_CONNECTIVES = wordSet('and und et og och oraz kai');
 
 /** One line is one word: the first spelling stands for the others. */
 const SYNONYMS = [
@@ -66,8 +49,6 @@ const CANONICAL = new Map(
 );
 // One letter is an initial far more often than an abbreviation of a word.
 CANONICAL.delete('p');
-
-const wordSet = (...lines: string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
 /** Articles and prepositions. They add little to a name of several words, but make another surname: "Van Dam" and "Dam". */
 const PARTICLES = wordSet(

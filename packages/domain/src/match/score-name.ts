@@ -70,24 +70,7 @@ const isCut = (one: NameReading, other: NameReading): boolean => {
   return cut.length >= MIN_CUT && !long.words.slice(short.words.length).some(isDistinguishing);
 };
 
-const SOLE_TRADERS = new Set([
-  'ek',
-  'eu',
-  'ei',
-  'sp',
-  'et',
-  'fie',
-  'ik',
-  'pfa',
-  'ev',
-  'ev hu',
-  'obrt',
-  'tmi',
-  'enskild',
-  'ii',
-  'ditta',
-  'ii lt',
-]);
+const SOLE_TRADERS = new Set('ek|eu|ei|sp|et|fie|ik|pfa|ev|ev hu|obrt|tmi|enskild|ii|ditta|ii lt'.split('|'));
 const isCompany = (form: string | null): boolean => form !== null && !SOLE_TRADERS.has(form);
 
 const scoreReadings = (one: NameReading, other: NameReading, memberState: string | undefined): number => {

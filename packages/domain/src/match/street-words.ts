@@ -20,7 +20,6 @@ const TYPES = [
   'paseo po promenade',
   'puiestee pst',
 ].map((line) => line.split(' '));
-/** The kind of street that a word is. */
 export const TYPE_OF: ReadonlyMap<string, string> = new Map(
   TYPES.flatMap(([type = '', ...others]) => [type, ...others].map((word) => [word, type] as const)),
 );
@@ -38,7 +37,6 @@ const TITLES = [
   'saint san sant santo',
   'doctor doktor',
 ].map((line) => line.split(' '));
-/** The usual spelling of a title. */
 export const TITLE_OF: ReadonlyMap<string, string> = new Map(
   TITLES.flatMap(([title = '', ...others]) => others.map((word) => [word, title] as const)),
 );
@@ -66,7 +64,6 @@ export const SHORT_UNIT = new RegExp(
 /** The same behind its number. */
 export const UNIT_AFTER =
   /\b(\d+|[ivx]+)\s?\.?\s?(?:st|nd|rd|th|er|eme|e|o|a)?\.?\s*(?:floor|stock|stk|og|obergeschoss|etage|etg|piso|planta|andar|emelet|em|krs|patro|poschodie|pietro|etazh|orofos|stiege|sal)\b\.?/g;
-/** A post-office box. */
 export const BOX =
   /\b(?:p\.?\s?o\.?\s?box|po box|postfach|postbus|boite postale|bp|b\.p\.|cs|apartado(?: de correos)?|apdo\.?|casella postale|skr(?:ytka|\.)? poczt(?:owa|\.)?|box|pb|p\.b\.|tax\.? ?thyr(?:ida|\.)?|t\.th\.)\s*\.?\s*(\d[\d\s]*)\b/g;
 /** Hungarian floor and door: "12. II/3". */

@@ -2,7 +2,6 @@ import type { MemberState } from '../member-states.js';
 
 /** What a country's VAT numbers look like. Everything is about the national part, the number without its prefix. */
 export type Country = {
-  /** English name. */
   name: string;
   /**
    * The country's syntax only: no checksum and no rule about the meaning of digits. A `malformed` verdict is final, while
@@ -22,6 +21,20 @@ export type Country = {
    */
   mayLackZeros: 0 | 1 | 2 | 3;
 };
+
+const digits = (code: MemberState, count: number) => ({
+  pattern: new RegExp(`^\\d{${count}}$`),
+  form: `${code} numbers have ${count} digits.`,
+  lengths: [count],
+});
+
+/** A number of `count` digits, the first of which is never 0. */
+const digitsNotFromZero = (code: MemberState, count: number) => ({
+  pattern: new RegExp(`^[1-9]\\d{${count - 1}}$`),
+  form: `${code} numbers have ${count} digits and do not begin with 0.`,
+  lengths: [count],
+  mayLackZeros: 0 as const,
+});
 
 /**
  * The covered countries by their VIES prefix. Source: the number formats in the European Commission's VIES FAQ, Q11;
@@ -69,39 +82,11 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     lengths: [8, 9, 10],
     mayLackZeros: 0,
   },
-  DE: {
-    name: 'Germany',
-    pattern: /^[1-9]\d{8}$/,
-    form: 'DE numbers have 9 digits and do not begin with 0.',
-    example: 'DE136695976',
-    lengths: [9],
-    mayLackZeros: 0,
-  },
-  DK: {
-    name: 'Denmark',
-    pattern: /^\d{8}$/,
-    form: 'DK numbers have 8 digits.',
-    example: 'DK13585628',
-    lengths: [8],
-    mayLackZeros: 3,
-  },
-  EE: {
-    name: 'Estonia',
-    pattern: /^\d{9}$/,
-    form: 'EE numbers have 9 digits.',
-    example: 'EE100931558',
-    lengths: [9],
-    // Every number begins with 10, and the 8 digits that people do have are the commercial register's.
-    mayLackZeros: 0,
-  },
-  EL: {
-    name: 'Greece',
-    pattern: /^\d{9}$/,
-    form: 'EL numbers have 9 digits.',
-    example: 'EL094259216',
-    lengths: [9],
-    mayLackZeros: 3,
-  },
+  DE: { name: 'Germany', example: 'DE136695976', ...digitsNotFromZero('DE', 9) },
+  DK: { name: 'Denmark', example: 'DK13585628', ...digits('DK', 8), mayLackZeros: 3 },
+  // Every number begins with 10, and the 8 digits that people do have are the commercial register's.
+  EE: { name: 'Estonia', example: 'EE100931558', ...digits('EE', 9), mayLackZeros: 0 },
+  EL: { name: 'Greece', example: 'EL094259216', ...digits('EL', 9), mayLackZeros: 3 },
   ES: {
     name: 'Spain',
     pattern: /^(?:[A-Z]\d{7}[A-Z0-9]|\d{8}[A-Z])$/,
@@ -110,14 +95,7 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     lengths: [9],
     mayLackZeros: 3,
   },
-  FI: {
-    name: 'Finland',
-    pattern: /^\d{8}$/,
-    form: 'FI numbers have 8 digits.',
-    example: 'FI20774740',
-    lengths: [8],
-    mayLackZeros: 3,
-  },
+  FI: { name: 'Finland', example: 'FI20774740', ...digits('FI', 8), mayLackZeros: 3 },
   FR: {
     name: 'France',
     pattern: /^[0-9A-HJ-NP-Z]{2}\d{9}$/,
@@ -127,22 +105,8 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     // Two would turn a bare SIREN, which has lost its key, into a number with the key 00.
     mayLackZeros: 1,
   },
-  HR: {
-    name: 'Croatia',
-    pattern: /^\d{11}$/,
-    form: 'HR numbers have 11 digits.',
-    example: 'HR33392005961',
-    lengths: [11],
-    mayLackZeros: 3,
-  },
-  HU: {
-    name: 'Hungary',
-    pattern: /^\d{8}$/,
-    form: 'HU numbers have 8 digits.',
-    example: 'HU12892312',
-    lengths: [8],
-    mayLackZeros: 3,
-  },
+  HR: { name: 'Croatia', example: 'HR33392005961', ...digits('HR', 11), mayLackZeros: 3 },
+  HU: { name: 'Hungary', example: 'HU12892312', ...digits('HU', 8), mayLackZeros: 3 },
   IE: {
     name: 'Ireland',
     pattern: /^(?:\d{7}[A-W][A-Z]?|\d[A-Z+*]\d{5}[A-W])$/,
@@ -151,14 +115,7 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     lengths: [8, 9],
     mayLackZeros: 0,
   },
-  IT: {
-    name: 'Italy',
-    pattern: /^\d{11}$/,
-    form: 'IT numbers have 11 digits.',
-    example: 'IT00743110157',
-    lengths: [11],
-    mayLackZeros: 3,
-  },
+  IT: { name: 'Italy', example: 'IT00743110157', ...digits('IT', 11), mayLackZeros: 3 },
   LT: {
     name: 'Lithuania',
     pattern: /^(?:\d{9}|\d{12})$/,
@@ -167,31 +124,10 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     lengths: [9, 12],
     mayLackZeros: 0,
   },
-  LU: {
-    name: 'Luxembourg',
-    pattern: /^\d{8}$/,
-    form: 'LU numbers have 8 digits.',
-    example: 'LU15027442',
-    lengths: [8],
-    mayLackZeros: 3,
-  },
-  LV: {
-    name: 'Latvia',
-    pattern: /^\d{11}$/,
-    form: 'LV numbers have 11 digits.',
-    example: 'LV40003521600',
-    lengths: [11],
-    // Only a person's code can begin with 0, and it begins with a day of the month.
-    mayLackZeros: 1,
-  },
-  MT: {
-    name: 'Malta',
-    pattern: /^[1-9]\d{7}$/,
-    form: 'MT numbers have 8 digits and do not begin with 0.',
-    example: 'MT11679112',
-    lengths: [8],
-    mayLackZeros: 0,
-  },
+  LU: { name: 'Luxembourg', example: 'LU15027442', ...digits('LU', 8), mayLackZeros: 3 },
+  // Only a person's code can begin with 0, and it begins with a day of the month.
+  LV: { name: 'Latvia', example: 'LV40003521600', ...digits('LV', 11), mayLackZeros: 1 },
+  MT: { name: 'Malta', example: 'MT11679112', ...digitsNotFromZero('MT', 8) },
   NL: {
     name: 'Netherlands',
     pattern: /^\d{9}B\d{2}$/,
@@ -200,22 +136,8 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     lengths: [12],
     mayLackZeros: 3,
   },
-  PL: {
-    name: 'Poland',
-    pattern: /^\d{10}$/,
-    form: 'PL numbers have 10 digits.',
-    example: 'PL8567346215',
-    lengths: [10],
-    mayLackZeros: 3,
-  },
-  PT: {
-    name: 'Portugal',
-    pattern: /^\d{9}$/,
-    form: 'PT numbers have 9 digits.',
-    example: 'PT501964843',
-    lengths: [9],
-    mayLackZeros: 3,
-  },
+  PL: { name: 'Poland', example: 'PL8567346215', ...digits('PL', 10), mayLackZeros: 3 },
+  PT: { name: 'Portugal', example: 'PT501964843', ...digits('PT', 9), mayLackZeros: 3 },
   RO: {
     name: 'Romania',
     pattern: /^[1-9]\d{1,9}$/,
@@ -233,22 +155,8 @@ export const COUNTRIES: Readonly<Record<MemberState, Country>> = {
     // Two would turn a bare organisation number into a number of 12 digits.
     mayLackZeros: 1,
   },
-  SI: {
-    name: 'Slovenia',
-    pattern: /^[1-9]\d{7}$/,
-    form: 'SI numbers have 8 digits and do not begin with 0.',
-    example: 'SI50223054',
-    lengths: [8],
-    mayLackZeros: 0,
-  },
-  SK: {
-    name: 'Slovakia',
-    pattern: /^[1-9]\d{9}$/,
-    form: 'SK numbers have 10 digits and do not begin with 0.',
-    example: 'SK2022749619',
-    lengths: [10],
-    mayLackZeros: 0,
-  },
+  SI: { name: 'Slovenia', example: 'SI50223054', ...digitsNotFromZero('SI', 8) },
+  SK: { name: 'Slovakia', example: 'SK2022749619', ...digitsNotFromZero('SK', 10) },
   XI: {
     name: 'Northern Ireland',
     pattern: /^(?:\d{9}|\d{12}|(?:GD|HA)\d{3})$/,

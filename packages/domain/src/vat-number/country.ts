@@ -37,7 +37,6 @@ const unresolvable = (field: 'vat_number' | 'country_code', reason: string): Res
   reason,
 });
 
-/** The sentence for a number that names no country. */
 const noPrefix = (cleaned: string): string => {
   if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
     return 'The number begins with letters that only look like A to Z: type its country prefix again.';

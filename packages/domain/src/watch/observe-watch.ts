@@ -17,7 +17,6 @@ export type WatchRecord = {
   now: Date;
 };
 
-/** A check that is about to be recorded. */
 type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
 
 /**

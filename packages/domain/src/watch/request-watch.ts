@@ -28,7 +28,6 @@ export type CreateWatch = (watch: NewWatch, limit: number, idempotency: AnswerTo
 type RequestWatchDeps = {
   findKey: FindKey;
   create: CreateWatch;
-  /** The 201 of a new watch. */
   answerOf: (watch: Watch) => StoredAnswer;
   now: () => Date;
 };

@@ -44,7 +44,6 @@ export const amendWatch = (watch: Watch, amendment: WatchAmendment, by: AmendedB
   };
 };
 
-/** The observed facts of one answer. */
 export type Observation = { valid: boolean; name: string | null; address: string | null };
 
 /** What a watch stores of its earlier answers: the last verdict, and name and address of the last valid one. */

@@ -50,7 +50,6 @@ export type Change =
 /** A change as it is stored. Ids are UUIDs. */
 export type RecordedChange = Change & { id: string; checkId: string; changedAt: Date };
 
-/** A change and its watch. */
 export type AccountChange = RecordedChange & { watchId: string; vatNumber: string; label: string | null };
 
 /** A watch that is due, with the data that its run needs. */
@@ -72,7 +71,6 @@ export type RunToStart = {
   entries: CheckEntry[];
   now: Date;
   giveUpAt: Date;
-  /** The unit to reserve. */
   quota: { period: string; limit: number };
   /** When the watch is due again, and when it is if this run must be skipped. */
   nextCheckAt: Date;
@@ -94,6 +92,5 @@ export type RunningWatch = Pick<Watch, 'id' | 'vatNumber' | 'label'> & {
   whenValid: { name: string | null; address: string | null } | null;
 };
 
-/** Whether a plan sells a frequency. */
 export const sellsFrequency = (plan: Plan, frequency: WatchFrequency): boolean =>
   (PLANS[plan].frequencies as readonly WatchFrequency[]).includes(frequency);

@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import {
-  type Anchor,
-  closeAnchor,
-  decodeAnchor,
-  encodeAnchor,
-  hashAnchor,
-  NO_ANCHOR_HASH,
-  verifyAnchorChain,
-} from './index.js';
+import { type Anchor, decodeAnchor, encodeAnchor, hashAnchor, NO_ANCHOR_HASH } from './anchor.js';
+import { closeAnchor } from './close-anchor.js';
+import { verifyAnchorChain } from './verify-anchor-chain.js';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 

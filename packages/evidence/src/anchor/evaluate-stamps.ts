@@ -1,6 +1,5 @@
 /** A verified time-stamp. Times are in milliseconds since 1970. */
 export type StampPeriod = {
-  /** The time that the authority stated. */
   genTime: number;
   /** When the first certificate between its signer and the root expires. */
   validUntil: number;
@@ -30,7 +29,6 @@ export type StampStanding =
   | { kind: 'renewed'; expiredAt: number; by: NamedStamp }
   | { kind: 'outlived'; expiredAt: number; next: NamedStamp | null };
 
-/** A later anchor that holds. */
 type Holding = { seq: number } & StampPeriod;
 
 /** Whether every anchor that `other` renews is also renewed by `one`, for at least as long. */

@@ -42,7 +42,6 @@ const MAX_DIFFERENCES = 200;
 /** A report that is being filled; `differs` adds one difference. */
 export type ReportBuilder = { report: AnchorsReport; differs: (difference: AnchorDifference) => void };
 
-/** An empty report. */
 export const openReport = (): ReportBuilder => {
   const report: AnchorsReport = {
     anchors: 0,
@@ -68,7 +67,6 @@ type StoredToken = {
   token: Uint8Array;
   /** What the token must be a time-stamp of. */
   stamped: Stamped;
-  /** The recorded facts of the token. */
   facts: StampFacts | null;
   /** The time at which the stamped record was made; null if that is no longer known. */
   madeAt: Date | null;

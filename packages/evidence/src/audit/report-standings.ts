@@ -8,7 +8,6 @@ import {
 import type { RenewedAnchors, ReportBuilder } from './evaluate-anchor.js';
 
 type Expired = Exclude<StampStanding, { kind: 'current' }>;
-/** Anchors with the same standing. */
 type Group = { first: number; last: number; anchors: number; standing: Expired };
 
 /** What anchors have in common that are reported together. */

@@ -1,10 +1,12 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { type AnchorAudit, type AnchorToVerify, newUuid, publicId, type StampFacts } from '@vat/domain';
-import { type Anchor, closeAnchor, encodeAnchor, hashAnchor } from '../anchor/index.js';
+import { type Anchor, encodeAnchor, hashAnchor } from '../anchor/anchor.js';
+import { closeAnchor } from '../anchor/close-anchor.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
-import { verifyTimestamp } from '../timestamp/index.js';
-import { buildTree } from '../tree/index.js';
-import { expiresSoon, verifyAnchors } from './index.js';
+import { verifyTimestamp } from '../timestamp/verify-timestamp.js';
+import { definedTree } from '../tree/defined-tree.fixture.js';
+import { expiresSoon } from './report-standings.js';
+import { verifyAnchors } from './verify-anchors.js';
 
 const day = (text: string) => new Date(`${text}T12:00:00.000Z`);
 const PSS: object = { hashAlgorithm: 'sha256', mgf1HashAlgorithm: 'sha256', saltLength: 32 };
@@ -31,7 +33,7 @@ const record = async (stamps: readonly Made[], own: Made | null = null): Promise
   const leaf = createHash('sha256').update(body).digest();
   let previous: Anchor | null = null;
   for (const { by, on } of stamps) {
-    const { root } = await buildTree([leaf]);
+    const root = definedTree([leaf]).root();
     const anchor: Anchor = closeAnchor({ previous, size: 1, root, closedAt: day('2024-01-01') });
     const data = encodeAnchor(anchor);
     const token = by.stamp(data, day(on));

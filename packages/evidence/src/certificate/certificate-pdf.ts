@@ -7,7 +7,6 @@ import type { PageFonts } from './page-fonts.js';
 import { type ProvenCheck, proofFiles, type StampWithToken } from './proof-files.js';
 import { CERTIFICATE_TEXTS, type CertificateTexts } from './texts/index.js';
 
-/** The content of a certificate. */
 export type CertificateInput = ProvenCheck & {
   language: DocumentLanguage;
   /** The time that is printed as the time of issue; equal input gives equal bytes. */
@@ -30,7 +29,6 @@ const VERIFY_HEIGHT = 132;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** A certificate while it is drawn. */
 type Drawing = {
   page: Page;
   input: CertificateInput;

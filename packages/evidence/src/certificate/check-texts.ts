@@ -23,11 +23,9 @@ export type CheckTexts = {
   match: string | null;
   /** One line for each source that states facts. */
   registers: string | null;
-  /** The rows of the table of sources. */
   sources: string[][];
 };
 
-/** Describes a check in a language. */
 export const checkTexts = (check: CheckBody, language: DocumentLanguage): CheckTexts => {
   const texts = CERTIFICATE_TEXTS[language];
   const { grades, explained, separator } = TERMS[language];

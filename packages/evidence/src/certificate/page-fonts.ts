@@ -6,7 +6,6 @@ import type { Font } from 'fontkit';
 export const FACES = { plain: 'DejaVuSans.ttf', bold: 'DejaVuSans-Bold.ttf', mono: 'DejaVuSansMono.ttf' } as const;
 export type Face = keyof typeof FACES;
 
-/** The fonts for one document. */
 export type PageFonts = () => Promise<Record<Face, Font>>;
 
 /**

@@ -1,4 +1,4 @@
-import { coverageReportPdf } from '../coverage/index.js';
+import { coverageReportPdf } from '../coverage/coverage-report-pdf.js';
 import { openPage } from './open-page.js';
 import { examinePdf } from './pdf-a.fixture.js';
 

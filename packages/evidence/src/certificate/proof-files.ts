@@ -17,7 +17,6 @@ export type AnchorWithProof = Pick<StoredAnchor, 'id' | 'seq' | 'closedAt' | 'tr
   proof: Pick<AnchorProof, 'leafIndex' | 'path'>;
 };
 
-/** A check and all of its proof. */
 export type ProvenCheck = {
   /** The hashed bytes, so that the page shows what was hashed. */
   check: Pick<StoredCheck, 'bytes' | 'hash'>;

@@ -4,7 +4,6 @@ import type { CoverageStatus, DocumentLanguage } from '@vat/domain';
 export type ReportTexts = {
   title: string;
   made: (at: string, url: string) => string;
-  /** In capitals, in the band. */
   complete: string;
   incomplete: string;
   summary: (covered: string, total: string) => string;
@@ -304,5 +303,4 @@ const nl: ReportTexts = {
   footer: 'Dit rapport herhaalt de gegevens. Het bewijs zijn de controles zelf; het dossier van deze dekking bevat ze.',
 };
 
-/** The texts of the report by language. */
 export const REPORT_TEXTS: Record<DocumentLanguage, ReportTexts> = { en, de, fr, it, es, pl, nl };

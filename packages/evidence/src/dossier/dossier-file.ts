@@ -1,7 +1,6 @@
 /** One file of a dossier; `path` has forward slashes and only `[A-Za-z0-9._/-]`. */
 export type DossierFile = { path: string; bytes: Uint8Array };
 
-/** A file of UTF-8 text. */
 export const textFile = (path: string, text: string): DossierFile => ({ path, bytes: Buffer.from(text, 'utf8') });
 
 /** A file of JSON for people and programs: indented, keys in the order given, a newline at the end. */

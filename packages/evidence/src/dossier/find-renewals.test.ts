@@ -1,4 +1,5 @@
-import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
+import { type Anchor, encodeAnchor } from '../anchor/anchor.js';
+import { closeAnchor } from '../anchor/close-anchor.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
 import type { DossierAnchor } from './dossier-source.js';
 import { findRenewals } from './find-renewals.js';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { tokenCertificates, verifyTimestamp } from '../timestamp/index.js';
+import { tokenCertificates } from '../timestamp/certificates.js';
+import { verifyTimestamp } from '../timestamp/verify-timestamp.js';
 import type { DossierAnchor } from './dossier-source.js';
 
 type FindRenewalsDeps = {

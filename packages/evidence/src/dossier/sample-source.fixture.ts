@@ -1,7 +1,8 @@
 import { type AnchorProof, type CheckBody, type Exchange, type IdKind, publicId } from '@vat/domain';
-import { type Anchor, closeAnchor, encodeAnchor } from '../anchor/index.js';
+import { type Anchor, encodeAnchor } from '../anchor/anchor.js';
+import { closeAnchor } from '../anchor/close-anchor.js';
 import { hashCheck } from '../hash-check.js';
-import { buildTree } from '../tree/index.js';
+import { definedTree } from '../tree/defined-tree.fixture.js';
 import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
 
 /** In the past, because the authority that stamps the samples uses the current time. */
@@ -10,7 +11,6 @@ const at = (seconds: number) => new Date(NOON + seconds * 1_000);
 /** Ascending with `number`. */
 const uuid = (number: number) => `0195f1e2-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** The public id of a sample row. */
 export const sampleId = <Kind extends IdKind>(kind: Kind, number: number) => publicId(kind, uuid(number));
 const NAMES = ['Żółć Gęślą Jaźń Sp. z o.o.', 'Ελληνική Εταιρεία Α.Ε.', 'Българска фирма ЕООД', '=1+1, "Façade"\nGmbH'];
 
@@ -101,10 +101,10 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
   let previous: Anchor | null = null;
   for (let start = 0; start + perAnchor <= checks; start += perAnchor) {
     const leaves = made.slice(start, start + perAnchor);
-    const tree = await buildTree(leaves.map(({ hash }) => hash));
-    const anchor: Anchor = closeAnchor({ previous, size: tree.size, root: tree.root, closedAt: at(start + 3_600) });
+    const tree = definedTree(leaves.map(({ hash }) => hash));
+    const anchor: Anchor = closeAnchor({ previous, size: perAnchor, root: tree.root(), closedAt: at(start + 3_600) });
     leaves.forEach((check, leafIndex) => {
-      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: tree.size };
+      const place = { anchorId: uuid(anchor.seq), seq: anchor.seq, leafIndex, treeSize: perAnchor };
       const proof: AnchorProof = { ...place, path: tree.path(leafIndex) };
       check.proof = proof;
     });

@@ -19,10 +19,8 @@ const noCounts = () => ({
 /** The counts of a dossier that is being written. `first` and `last`: earliest and latest `checked_at` of its checks. */
 export type DossierTally = { counts: ReturnType<typeof noCounts>; first: string | null; last: string | null };
 
-/** The tally of an empty dossier. */
 export const emptyTally = (): DossierTally => ({ counts: noCounts(), first: null, last: null });
 
-/** Adds one check to `tally`. */
 export const tallyCheck = (tally: DossierTally, check: DossierCheck, body: CheckBody): void => {
   const { counts } = tally;
   counts.checks += 1;

@@ -4,7 +4,6 @@ import type { DossierFile } from './dossier-file.js';
 
 const BLOCK_BYTES = 262_144;
 
-/** A growing sequence of bytes. */
 type CoalescedBytes = {
   /** Appends text as UTF-8, or a copy of bytes. */
   add: (piece: string | Uint8Array) => void;

@@ -141,7 +141,6 @@ const nl: Terms = {
   decimal: ',',
 };
 
-/** The terms by language. */
 export const TERMS: Record<DocumentLanguage, Terms> = { en, de, fr, it, es, pl, nl };
 
 const PARTS = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)\.(\d{3})Z$/;

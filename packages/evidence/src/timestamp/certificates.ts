@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { BasicConstraints, Certificate, type Extension } from 'pkijs';
-import { OID } from './object-identifiers.js';
+import { BasicConstraints, Certificate } from 'pkijs';
+import { extensionOf, isUnderstood, OID } from './object-identifiers.js';
 import { TimestampRefused } from './timestamp.js';
 
 /** One certificate, parsed twice: OpenSSL verifies its signature and issuer, pkijs reads its extensions. */
@@ -12,10 +12,6 @@ export const readCertificate = (source: Buffer | string): ReadCertificate => {
   return { x509, fields: Certificate.fromBER(Uint8Array.from(x509.raw)) };
 };
 
-/** The extension with the given identifier, or undefined. */
-export const extensionOf = ({ fields }: ReadCertificate, extnID: string): Extension | undefined =>
-  fields.extensions?.find((extension) => extension.extnID === extnID);
-
 type FindCertificatePath = {
   signer: ReadCertificate;
   /** The other certificates in the token; they are not trusted. */
@@ -26,19 +22,10 @@ type FindCertificatePath = {
   at: Date;
 };
 
-/** Critical extensions that are checked here, or that require nothing if no certificate policy is required. */
-const UNDERSTOOD: readonly string[] = [
-  ...[OID.keyUsage, OID.basicConstraints, OID.extendedKeyUsage, OID.subjectAlternativeName],
-  ...[OID.certificatePolicies, OID.policyConstraints, OID.inhibitAnyPolicy],
-];
-
 const isSelfSigned = ({ x509 }: ReadCertificate) => x509.checkIssued(x509) && x509.verify(x509.publicKey);
 
 const isValid = ({ x509 }: ReadCertificate, at: Date) =>
   Date.parse(x509.validFrom) <= at.getTime() && at.getTime() <= Date.parse(x509.validTo);
-
-const isUnderstood = ({ fields }: ReadCertificate) =>
-  fields.extensions?.every(({ critical, extnID }) => !critical || UNDERSTOOD.includes(extnID)) ?? true;
 
 /** The number of authorities that are allowed between this one and the signer. */
 const maxAuthoritiesBelow = (authority: ReadCertificate): number => {

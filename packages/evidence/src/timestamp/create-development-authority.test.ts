@@ -1,19 +1,18 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { Null, OctetString } from 'asn1js';
 import { AlgorithmIdentifier, MessageImprint, TimeStampReq, TimeStampResp } from 'pkijs';
+import { requestTimestamp } from './create-timestamper.js';
 import {
   createDevelopmentAuthority,
-  DEVELOPMENT_POLICY,
   type DevelopmentAuthority,
   type DevelopmentIdentity,
   makeDevelopmentIdentity,
   openDevelopmentAuthority,
-  requestTimestamp,
   type SealedIdentity,
-  TimestampRefused,
-  verifyTimestamp,
-} from './index.js';
-import { OID } from './object-identifiers.js';
+} from './development-authority.js';
+import { DEVELOPMENT_POLICY, OID } from './object-identifiers.js';
+import { TimestampRefused } from './timestamp.js';
+import { verifyTimestamp } from './verify-timestamp.js';
 
 const DIGEST = createHash('sha256').update('a check').digest();
 const now = () => new Date();

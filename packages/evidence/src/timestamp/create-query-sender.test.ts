@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { TimestampRefused } from './index.js';
 import { type LocalAuthority, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
+import { TimestampRefused } from './timestamp.js';
 
 const TYPE = { 'content-type': 'application/timestamp-reply' };
 const QUERY = Buffer.from('a query');

@@ -99,7 +99,6 @@ export type TimestamperOptions = {
   trustedRoots?: readonly string[] | undefined;
   /** Sent with every query to `url`. */
   userAgent?: string | undefined;
-  /** An http proxy for every query. */
   proxyUrl?: string | undefined;
   /** Used for an https `url` if there are no `trustedRoots`. */
   pinning?: {
@@ -135,7 +134,7 @@ const inProcess = (open: () => Promise<DevelopmentAuthority>): QuerySender => {
 
 /**
  * Gets time-stamps from the authority at `url`, or from the development authority if there is none; the responses of both
- * are verified in the same way. Callers retry after `TIMESTAMP_RETRY_DELAYS_MS`. Throws if a trusted root is not a certificate,
+ * are verified in the same way. Throws if a trusted root is not a certificate,
  * or if there is no trusted root for an address without TLS: an attacker on the network could answer and be pinned.
  */
 export const createTimestamper = ({

@@ -128,7 +128,6 @@ export const issueCertificate = ({
   return { certificate, key };
 };
 
-/** A certificate in PEM. */
 export const certificatePem = (certificate: Certificate): string =>
   new X509Certificate(new Uint8Array(certificate.toSchema(true).toBER())).toString();
 

@@ -1,5 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { BaseBlock, Constructed, type Integer, ObjectIdentifier, OctetString } from 'asn1js';
+import type { Certificate, Extension } from 'pkijs';
+
+// Also for browsers: imports nothing of Node.
 
 /** The object identifiers of RFC 3161, 5035, 5652 and 5280 that time-stamps use. */
 export const OID = {
@@ -8,6 +11,7 @@ export const OID = {
   sha256: '2.16.840.1.101.3.4.2.1',
   sha384: '2.16.840.1.101.3.4.2.2',
   sha512: '2.16.840.1.101.3.4.2.3',
+  ecKey: '1.2.840.10045.2.1',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   rsaWithSha256: '1.2.840.113549.1.1.11',
   rsaPss: '1.2.840.113549.1.1.10',
@@ -52,11 +56,11 @@ export const hashOfLength = (bytes: number): TimestampHash | null =>
  * The policy of tokens of the development authority. It spells "development" in ASCII below the arc 2.999, which is reserved
  * for examples, so that no real authority can have it.
  */
-export const DEVELOPMENT_POLICY = ['2.999', ...Buffer.from('development')].join('.');
+export const DEVELOPMENT_POLICY = ['2.999', ...new TextEncoder().encode('development')].join('.');
 
 /** A random serial number or nonce: 128 bits that always encode as a positive DER INTEGER of the same length. */
 export const newSerial = (): Uint8Array<ArrayBuffer> => {
-  const serial = Uint8Array.from(randomBytes(16));
+  const serial = crypto.getRandomValues(new Uint8Array(16));
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
   return serial;
 };
@@ -66,8 +70,8 @@ export const elementsOf = (block: unknown): BaseBlock[] =>
   block instanceof Constructed ? block.valueBlock.value.filter((inner) => inner instanceof BaseBlock) : [];
 
 /** The bytes of an octet string, or null for any other block. */
-export const octetsOf = (block: unknown): Buffer | null =>
-  block instanceof OctetString ? Buffer.from(block.getValue()) : null;
+export const octetsOf = (block: unknown): Uint8Array | null =>
+  block instanceof OctetString ? new Uint8Array(block.getValue()) : null;
 
 /** The dotted form of an object identifier, or null for any other block. */
 export const identifierOf = (block: unknown): string | null =>
@@ -75,9 +79,20 @@ export const identifierOf = (block: unknown): string | null =>
 
 /** An INTEGER of any length in lower-case hex without leading zero bytes: serials and nonces do not fit into a number. */
 export const hexOf = (integer: Integer): string =>
-  Buffer.from(integer.valueBlock.valueHexView)
-    .toString('hex')
-    .replace(/^(00)+(?=.)/, '');
+  bytesToHex(integer.valueBlock.valueHexView).replace(/^(00)+(?=.)/, '');
 
-/** The bytes of a block as they were read, including tag and length. */
-export const bytesOf = (block: BaseBlock): Buffer => Buffer.from(block.valueBeforeDecodeView);
+export const hasSameBytes = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
+  one?.length === other.length && one.every((byte, at) => byte === other[at]);
+
+export const extensionOf = ({ fields }: { fields: Certificate }, extnID: string): Extension | undefined =>
+  fields.extensions?.find((extension) => extension.extnID === extnID);
+
+/** Critical extensions that are checked, or that require nothing if no certificate policy is required. */
+const UNDERSTOOD: readonly string[] = [
+  ...[OID.keyUsage, OID.basicConstraints, OID.extendedKeyUsage, OID.subjectAlternativeName],
+  ...[OID.certificatePolicies, OID.policyConstraints, OID.inhibitAnyPolicy],
+];
+
+/** Whether a certificate has no critical extension other than those that are known here. */
+export const isUnderstood = ({ fields }: { fields: Certificate }): boolean =>
+  fields.extensions?.every(({ critical, extnID }) => !critical || UNDERSTOOD.includes(extnID)) ?? true;

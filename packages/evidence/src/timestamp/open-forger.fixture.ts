@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Attribute } from 'pkijs';
+import { requestTimestamp } from './create-timestamper.js';
 import { type Forgery, forgeReply, issueHolder } from './forge-reply.fixture.js';
-import { requestTimestamp, type Timestamp, type TimestampRefusal, TimestampRefused } from './index.js';
 import { authorityExtensions, type Holder, unitExtensions } from './issue-certificate.js';
 import { replying, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
+import { type Timestamp, type TimestampRefusal, TimestampRefused } from './timestamp.js';
 
-/** The digest that is stamped. */
 export const DIGEST = createHash('sha256').update('a check').digest();
 
 /** The signer, and the other certificates in the token. */
@@ -20,12 +20,10 @@ export type Forger = Record<'root' | 'issuing' | 'unit', Holder> & {
   request: RequestForgery<Timestamp>;
   /** The same, but resolves to the reason of the refusal. */
   refusalOf: RequestForgery<TimestampRefusal | 'none'>;
-  /** The last response. */
   lastReply: () => Uint8Array;
   close: () => Promise<void>;
 };
 
-/** Removes one signed attribute. */
 export const without =
   (type: string) =>
   (honest: Attribute[]): Attribute[] =>

@@ -38,7 +38,6 @@ export type OpensslAuthority = {
   /** The root's name and key, certified by another authority that verifiers need not know; it is in every token. */
   crossSigned: string | null;
   reply: (query: Uint8Array) => Uint8Array;
-  /** Resolves to a TimeStampResp for `bytes`. */
   stamp: (bytes: Uint8Array) => Promise<Uint8Array>;
   /** The same with RSA-PSS, without the attribute that names the signer's certificate. */
   stampUnnamed: (bytes: Uint8Array) => Uint8Array;
@@ -96,7 +95,6 @@ const configuration = (folder: string, digest: string, nameCertificateBy: string
     ],
   ].join('\n');
 
-/** Creates a working folder for openssl. */
 export const openOpenssl = async (): Promise<Openssl> => {
   const { file, env } = await provideTool('openssl');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-openssl-'));

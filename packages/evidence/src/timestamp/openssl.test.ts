@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { requestTimestamp } from './create-timestamper.js';
 import {
   createDevelopmentAuthority,
   type DevelopmentIdentity,
   makeDevelopmentIdentity,
-  requestTimestamp,
-  verifyTimestamp,
-} from './index.js';
+} from './development-authority.js';
 import type { TimestampHash } from './object-identifiers.js';
 import { type Openssl, openOpenssl, type Terms } from './openssl-authority.fixture.js';
 import { encodeQuery } from './timestamp-messages.js';
+import { verifyTimestamp } from './verify-timestamp.js';
 
 const DATA = Buffer.from('{"id":"chk_1","valid":true}');
 const DIGEST = createHash('sha256').update(DATA).digest();

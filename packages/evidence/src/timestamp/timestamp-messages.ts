@@ -10,7 +10,7 @@ import {
   TSTInfo,
 } from 'pkijs';
 import { type ReadCertificate, readCertificate } from './certificates.js';
-import { bytesOf, elementsOf, hashOfLength, OID } from './object-identifiers.js';
+import { elementsOf, hashOfLength, OID } from './object-identifiers.js';
 import { readPss } from './read-pss.js';
 import { TimestampRefused } from './timestamp.js';
 
@@ -121,7 +121,7 @@ const certificatesIn = (contentInfo: unknown): ReadCertificate[] => {
   const set = elementsOf(signedData).find(({ idBlock }) => idBlock.tagClass === 3 && idBlock.tagNumber === 0);
   const found = elementsOf(set).filter((block) => block instanceof Sequence);
   if (found.length > MAX_CERTIFICATES) refuse('unreadable', `the token carries ${found.length} certificates`);
-  return found.map((block) => decode('a certificate', () => readCertificate(bytesOf(block))));
+  return found.map((block) => decode('a certificate', () => readCertificate(Buffer.from(block.valueBeforeDecodeView))));
 };
 
 /**

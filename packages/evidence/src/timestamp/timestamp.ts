@@ -51,9 +51,3 @@ export class TimestampRefused extends Error {
     super(message);
   }
 }
-
-/**
- * Delays between attempts to get a time-stamp, in milliseconds. The last one repeats without limit, because a late time-stamp
- * is still useful. Checks and anchors use the same schedule: 10 s, 1 min, 5 min, 15 min, 1 h.
- */
-export const TIMESTAMP_RETRY_DELAYS_MS: readonly number[] = [10_000, 60_000, 300_000, 900_000, 3_600_000];

@@ -1,7 +1,7 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import type { AlgorithmIdentifier, IssuerAndSerialNumber, SignerInfo } from 'pkijs';
 import type { ReadCertificate } from './certificates.js';
-import { elementsOf, HASHES, hexOf, identifierOf, OID, octetsOf } from './object-identifiers.js';
+import { elementsOf, HASHES, hasSameBytes, hexOf, identifierOf, OID, octetsOf } from './object-identifiers.js';
 import { readPss } from './read-pss.js';
 import { TimestampRefused } from './timestamp.js';
 import type { TimestampResponse } from './timestamp-messages.js';
@@ -56,8 +56,7 @@ const validateSigningCertificate = (signer: SignerInfo, { x509 }: ReadCertificat
     const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
     const algorithm = identifierOf(elementsOf(first)[0]);
     const hash = algorithm === null ? byDefault : hashNamed(algorithm);
-    const expected = octetsOf(algorithm === null ? first : second);
-    if (!expected?.equals(createHash(hash).update(x509.raw).digest()))
+    if (!hasSameBytes(octetsOf(algorithm === null ? first : second), createHash(hash).update(x509.raw).digest()))
       throw new TimestampRefused('wrong_signing_certificate', 'the signature names another certificate');
   }
 };
@@ -98,7 +97,7 @@ export const validateSignature = ({ signer, infoBytes, certificates }: Timestamp
   if (identifierOf(attribute(signer, OID.contentType)) !== OID.timestampInfo)
     throw new TimestampRefused('wrong_attributes', 'the signed content type is not that of a time-stamp');
   const digest = hashNamed(signer.digestAlgorithm.algorithmId);
-  if (!octetsOf(attribute(signer, OID.messageDigest))?.equals(createHash(digest).update(infoBytes).digest()))
+  if (!hasSameBytes(octetsOf(attribute(signer, OID.messageDigest)), createHash(digest).update(infoBytes).digest()))
     throw new TimestampRefused('wrong_message_digest', 'the signature covers other content');
   validateSigningCertificate(signer, certificate);
   const data = Buffer.from(signer.signedAttrs?.encodedValue ?? new ArrayBuffer(0));

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Constructed, Integer, Null, ObjectIdentifier, OctetString, Primitive, Sequence } from 'asn1js';
 import { Accuracy, AlgorithmIdentifier, Attribute, MessageImprint } from 'pkijs';
 import type { Forgery } from './forge-reply.fixture.js';
-import type { TimestampRefusal } from './index.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
 import { signingCertificateOf } from './sign-token.js';
+import type { TimestampRefusal } from './timestamp.js';
 
 let forger: Forger;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { Null } from 'asn1js';
 import { Extension } from 'pkijs';
 import { type Forgery, issueHolder } from './forge-reply.fixture.js';
-import { verifyTimestamp } from './index.js';
 import { authorityExtensions, certificatePem, type Holder, unitExtensions } from './issue-certificate.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, type Signers } from './open-forger.fixture.js';
+import { verifyTimestamp } from './verify-timestamp.js';
 
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS);

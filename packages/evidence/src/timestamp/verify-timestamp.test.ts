@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { Accuracy, type Attribute } from 'pkijs';
-import { TimestampRefused, verifyTimestamp } from './index.js';
 import { certificatePem } from './issue-certificate.js';
 import { OID } from './object-identifiers.js';
 import { DIGEST, type Forger, openForger, without } from './open-forger.fixture.js';
 import { signingCertificateOf } from './sign-token.js';
+import { TimestampRefused } from './timestamp.js';
+import { verifyTimestamp } from './verify-timestamp.js';
 
 let forger: Forger;
 beforeAll(async () => {

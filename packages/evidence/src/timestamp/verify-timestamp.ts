@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BitString } from 'asn1js';
 import { type Accuracy, ExtKeyUsage, type TSTInfo } from 'pkijs';
-import { extensionOf, findCertificatePath, type ReadCertificate, readTrustedRoots } from './certificates.js';
-import { DEVELOPMENT_POLICY, HASHES, hashOfLength, hexOf, OID } from './object-identifiers.js';
+import { findCertificatePath, type ReadCertificate, readTrustedRoots } from './certificates.js';
+import { DEVELOPMENT_POLICY, extensionOf, HASHES, hashOfLength, hexOf, OID } from './object-identifiers.js';
 import { type Timestamp, TimestampRefused } from './timestamp.js';
 import { readResponse } from './timestamp-messages.js';
 import { validateSignature } from './validate-signature.js';

@@ -3,8 +3,8 @@ import type { FoundLinks } from './check-anchors.js';
 import type { FoundStamps } from './check-stamps.js';
 import type { ReportBuilder } from './dossier-report.js';
 import { utc } from './read-content.js';
+import { SUMS } from './read-dossier-zip.js';
 
-const SUMS = 'SHA256SUMS';
 const MAX_NAMED = 3;
 
 type Given = {

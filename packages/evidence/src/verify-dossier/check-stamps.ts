@@ -1,9 +1,8 @@
 import { NotChecked, type ReportBuilder } from './dossier-report.js';
 import { bytesOf, readText, utc } from './read-content.js';
-import type { DossierFiles } from './read-dossier-zip.js';
+import { type DossierFiles, SUMS } from './read-dossier-zip.js';
 import { openTokenVerifier, TokenRefused, type VerifiedStamp } from './verify-token.js';
 
-const SUMS = 'SHA256SUMS';
 const SEAL = 'SHA256SUMS.tsr';
 const ROOTS = 'certs/tsa-roots.pem';
 const INTERMEDIATES = 'certs/tsa-intermediates.pem';

@@ -3,8 +3,7 @@ import type { FoundChecks } from './check-records.js';
 import type { FoundStamps } from './check-stamps.js';
 import type { ReportBuilder } from './dossier-report.js';
 import { utc } from './read-content.js';
-
-const SUMS = 'SHA256SUMS';
+import { SUMS } from './read-dossier-zip.js';
 
 /** A time-stamp may be this many seconds too early: five minutes of clock difference and one minute of accuracy. */
 const TOLERANCE = 360;

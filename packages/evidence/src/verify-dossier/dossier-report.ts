@@ -64,7 +64,6 @@ const resultOf = (problems: number, reason: DossierReport['reason'], development
   return development > 0 ? 'holds_development' : 'holds';
 };
 
-/** An empty report. */
 export const openReport = (): ReportBuilder => {
   const problems: DossierProblem[] = [];
   const [passed, notes]: string[][] = [[], []];

@@ -2,36 +2,27 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { BitString } from 'asn1js';
 import { BasicConstraints, Certificate, type ICryptoEngine } from 'pkijs';
+import { extensionOf, isUnderstood, OID } from '../timestamp/object-identifiers.js';
 
 /** A certificate. `print`: the SHA-256 of its bytes. */
 export type ReadCertificate = { fields: Certificate; der: Uint8Array; print: string };
 
-const KEY_USAGE = '2.5.29.15';
-const BASIC_CONSTRAINTS = '2.5.29.19';
-/** Critical extensions that are checked, or that require nothing if no certificate policy is required. */
-const UNDERSTOOD = [KEY_USAGE, BASIC_CONSTRAINTS, '2.5.29.37', '2.5.29.17', '2.5.29.32', '2.5.29.36', '2.5.29.54'];
 const KEY_CERT_SIGN = 0b0000_0100;
-
-export const extensionOf = ({ fields }: ReadCertificate, id: string) =>
-  fields.extensions?.find(({ extnID }) => extnID === id);
 
 /** The first byte of KeyUsage; null without that extension. */
 export const keyUsageOf = (certificate: ReadCertificate): number | null => {
-  const usage = extensionOf(certificate, KEY_USAGE)?.parsedValue;
+  const usage = extensionOf(certificate, OID.keyUsage)?.parsedValue;
   return usage instanceof BitString ? (usage.valueBlock.valueHexView[0] ?? 0) : null;
 };
 
 /** How many authorities may be below this one; null if it is none. */
 const authorityDepth = (certificate: ReadCertificate): number | null => {
-  const found = extensionOf(certificate, BASIC_CONSTRAINTS)?.parsedValue;
+  const found = extensionOf(certificate, OID.basicConstraints)?.parsedValue;
   if (!(found instanceof BasicConstraints) || !found.cA) return null;
   const usage = keyUsageOf(certificate);
   if (usage !== null && (usage & KEY_CERT_SIGN) === 0) return null;
   return found.pathLenConstraint === undefined ? Number.POSITIVE_INFINITY : Number(found.pathLenConstraint);
 };
-
-const isUnderstood = ({ fields }: ReadCertificate) =>
-  fields.extensions?.every(({ critical, extnID }) => !critical || UNDERSTOOD.includes(extnID)) ?? true;
 
 const isValidAt = ({ fields }: ReadCertificate, at: number) =>
   fields.notBefore.value.getTime() <= at && at <= fields.notAfter.value.getTime();
@@ -55,7 +46,6 @@ type StoreOptions = {
   engine: ICryptoEngine;
 };
 
-/** Opens the store of one dossier. */
 export const openCertificates = ({ trusted, intermediates, engine }: StoreOptions): CertificateStore => {
   const byPrint = new Map<string, ReadCertificate>();
   const links = new Map<string, Promise<boolean>>();

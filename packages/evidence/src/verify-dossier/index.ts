@@ -1,5 +1,4 @@
 export type { DossierProblem, DossierReport } from './dossier-report.js';
-export { ADVICE, PROBLEM_KINDS, type ProblemCode } from './problem-kinds.js';
 export { type DossierProgress, verifyDossier } from './verify-dossier.js';
 export { verifyStamp } from './verify-stamp.js';
 export type { VerifiedStamp } from './verify-token.js';

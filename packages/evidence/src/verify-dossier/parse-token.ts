@@ -6,16 +6,11 @@ import {
   GeneralizedTime,
   Integer,
   Null,
-  ObjectIdentifier,
   OctetString,
   Sequence,
 } from 'asn1js';
 import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
-
-const SIGNED_DATA = '1.2.840.113549.1.7.2';
-const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
-const RSA_PSS = '1.2.840.113549.1.1.10';
-const MASK_GENERATION_1 = '1.2.840.113549.1.1.8';
+import { elementsOf, hasSameBytes, hexOf, identifierOf, OID, octetsOf } from '../timestamp/object-identifiers.js';
 
 /** The only signer of a token. */
 export type Signer = {
@@ -23,7 +18,6 @@ export type Signer = {
   issuer: Uint8Array;
   /** In hex without leading zero bytes. */
   serial: string;
-  /** The identifier of its hash function. */
   digest: string;
   signatureAlgorithm: AlgorithmIdentifier;
   isPss: boolean;
@@ -49,24 +43,6 @@ export type ParsedToken = {
   /** Whether the unsigned parts are exactly those of a granted time-stamp. */
   isPlain: boolean;
 };
-
-/** The elements of a sequence or set; an empty list for any other block. */
-export const elementsOf = (block: unknown): BaseBlock[] =>
-  block instanceof Constructed ? block.valueBlock.value.filter((inner) => inner instanceof BaseBlock) : [];
-
-/** The dotted form of an object identifier, or null. */
-export const identifierOf = (block: unknown): string | null =>
-  block instanceof ObjectIdentifier ? block.valueBlock.toString() : null;
-
-/** The bytes of an octet string, or null. */
-export const octetsOf = (block: unknown): Uint8Array | null =>
-  block instanceof OctetString ? new Uint8Array(block.getValue()) : null;
-
-/** An INTEGER in hex without leading zero bytes. */
-export const numberOf = (integer: Integer): string =>
-  Array.from(integer.valueBlock.valueHexView, (byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .replace(/^(00)+(?=.)/, '');
 
 const refuse = (reason: string): never => {
   throw new Error(reason);
@@ -105,7 +81,7 @@ const hasOneHash = ({ algorithmParams }: AlgorithmIdentifier, digest: string): b
   const { hashAlgorithm, maskGenAlgorithm, trailerField } = new RSASSAPSSParams({ schema: algorithmParams });
   const mask = plainAlgorithm(maskGenAlgorithm.algorithmParams);
   return (
-    maskGenAlgorithm.algorithmId === MASK_GENERATION_1 &&
+    maskGenAlgorithm.algorithmId === OID.maskGeneration1 &&
     hashAlgorithm.algorithmId === digest &&
     mask === digest &&
     trailerField === 1
@@ -123,14 +99,14 @@ const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: bo
   const signatureAlgorithm = new AlgorithmIdentifier({
     schema: algorithm instanceof Sequence ? algorithm : refuse('not a time-stamp'),
   });
-  const isPss = signatureAlgorithm.algorithmId === RSA_PSS;
+  const isPss = signatureAlgorithm.algorithmId === OID.rsaPss;
   if (isPss && !hasOneHash(signatureAlgorithm, digest)) refuse('RSA-PSS with two hash functions');
   const signedBytes = Uint8Array.from(attributes.valueBeforeDecodeView);
   // Signed are the attributes with the tag of a SET instead of [0] (RFC 5652 §5.4).
   signedBytes[0] = 0x31;
   const signer: Signer = {
     issuer: new Uint8Array(issuer.valueBeforeDecodeView),
-    serial: numberOf(serial),
+    serial: hexOf(serial),
     ...{ digest, signatureAlgorithm, isPss, signature, signedBytes },
     attributes: insideTag(attributes).map((attribute) => {
       const [type, values] = elementsOf(attribute);
@@ -138,7 +114,7 @@ const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: bo
     }),
   };
   const plain = plainAlgorithm(digestAlgorithm) !== null && (isPss || plainAlgorithm(algorithm) !== null);
-  return { signer, isPlain: plain && isInteger(version) && numberOf(version) === '01' };
+  return { signer, isPlain: plain && isInteger(version) && hexOf(version) === '01' };
 };
 
 const readInfo = (infoBytes: Uint8Array) => {
@@ -146,7 +122,7 @@ const readInfo = (infoBytes: Uint8Array) => {
   const [version, policy, imprint, , time] = elementsOf(result);
   const [algorithm, hashed] = elementsOf(imprint);
   const hash = octetsOf(hashed);
-  if (offset !== infoBytes.length || !isInteger(version) || numberOf(version) !== '01' || hash === null)
+  if (offset !== infoBytes.length || !isInteger(version) || hexOf(version) !== '01' || hash === null)
     return refuse('not a time-stamp');
   if (!(time instanceof GeneralizedTime) || Number.isNaN(time.toDate().getTime()))
     return refuse('its time cannot be read');
@@ -157,10 +133,6 @@ const readInfo = (infoBytes: Uint8Array) => {
   };
 };
 
-/** Whether both have the same bytes. */
-export const hasSameBytes = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.length === other.length && one.every((byte, at) => byte === other[at]);
-
 /**
  * Parses a complete TimeStampResp. Throws an Error with a reason if it has not the form of a time-stamp. The elements are read
  * one by one: the classes of pkijs for SignedData take several times as long, and a dossier may contain thousands of tokens.
@@ -170,13 +142,13 @@ export const parseToken = (bytes: Uint8Array): ParsedToken => {
   if (offset !== bytes.length) refuse('bytes before or after the time-stamp');
   const [statusInfo, token] = inside(Sequence, result);
   const [status, ...statusText] = inside(Sequence, statusInfo);
-  const granted = isInteger(status) ? numberOf(status) : '';
+  const granted = isInteger(status) ? hexOf(status) : '';
   if (granted !== '00' && granted !== '01') refuse('the authority rejected the request');
   const [contentType, content] = inside(Sequence, token);
   const [version, digests, encapsulated, ...rest] = inside(Sequence, insideTag(content)[0]);
   const [infoType, wrapped] = inside(Sequence, encapsulated);
   const infoBytes = octetsOf(insideTag(wrapped)[0]);
-  if (identifierOf(contentType) !== SIGNED_DATA || identifierOf(infoType) !== TIMESTAMP_INFO || !infoBytes)
+  if (identifierOf(contentType) !== OID.signedData || identifierOf(infoType) !== OID.timestampInfo || !infoBytes)
     return refuse('not a time-stamp');
   const signers = inside(Asn1Set, rest.at(-1));
   if (signers.length !== 1) refuse('it does not have one signer');
@@ -196,7 +168,7 @@ export const parseToken = (bytes: Uint8Array): ParsedToken => {
       statusText.every(isSequence) &&
       certificates.every(isSequence) &&
       isInteger(version) &&
-      numberOf(version) === '03' &&
+      hexOf(version) === '03' &&
       others.length === 0 &&
       listed === signer.digest,
   };

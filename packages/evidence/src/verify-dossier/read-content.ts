@@ -25,7 +25,6 @@ export const readText = (files: DossierFiles, path: string): string => textOf(by
 /** A JSON object. Its content is not trusted: callers convert or compare each value. */
 export type Json = Record<string, unknown>;
 
-/** Throws unless the text is a JSON object. */
 export const parseObject = (text: string): Json => {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');

@@ -3,7 +3,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Reader, unzipRaw, type ZipEntry } from 'unzipit';
 import { NotChecked, type ReportBuilder } from './dossier-report.js';
 
-const SUMS = 'SHA256SUMS';
+/** The file of the checksums, which the time-stamp of the whole dossier covers. */
+export const SUMS = 'SHA256SUMS';
 
 /** A file of a dossier. `bytes`: null for files whose content is only hashed. */
 export type ReadFile = { size: number; sha256: string; bytes: Uint8Array | null };

@@ -2,13 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { DEVELOPMENT_POLICY as POLICY_OF_SERVICE } from '../timestamp/index.js';
 import { type Auditor, openAuditor, stampsOf } from '../verify/open-auditor.fixture.js';
 import { zipFolder } from '../verify/tampered.fixture.js';
 import type { DossierProgress } from './index.js';
 import { verifyDossier } from './index.js';
 import { readCells } from './read-content.js';
-import { DEVELOPMENT_POLICY } from './verify-token.js';
 
 // The first test of a clone may have to fetch python3 and openssl.
 jest.setTimeout(90_000);
@@ -101,9 +99,5 @@ describe('the verifier in the browser', () => {
     ]);
     expect(() => readCells('a,"b')).toThrow('cannot be read after 2 characters');
     expect(readCells(`"${'x""'.repeat(500_000)}"`)[0]?.[0]).toHaveLength(1_000_000);
-  });
-
-  it('knows the development authority of the service', () => {
-    expect(DEVELOPMENT_POLICY).toBe(POLICY_OF_SERVICE);
   });
 });

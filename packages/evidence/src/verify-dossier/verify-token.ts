@@ -2,8 +2,18 @@ import { sha1 } from '@noble/hashes/legacy.js';
 import { sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
 import { fromBER, Sequence } from 'asn1js';
 import { CryptoEngine, ExtKeyUsage } from 'pkijs';
-import { type CertificateStore, extensionOf, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
-import { elementsOf, hasSameBytes, identifierOf, numberOf, octetsOf, parseToken, type Signer } from './parse-token.js';
+import {
+  DEVELOPMENT_POLICY,
+  elementsOf,
+  extensionOf,
+  hasSameBytes,
+  hexOf,
+  identifierOf,
+  OID,
+  octetsOf,
+} from '../timestamp/object-identifiers.js';
+import { type CertificateStore, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
+import { parseToken, type Signer } from './parse-token.js';
 
 /** A time-stamp that verifies. Times are in milliseconds since 1970. */
 export type VerifiedStamp = {
@@ -27,39 +37,30 @@ export class TokenRefused extends Error {
   }
 }
 
-const CONTENT_TYPE = '1.2.840.113549.1.9.3';
-const MESSAGE_DIGEST = '1.2.840.113549.1.9.4';
 /** A hash function: its name in Web Crypto, and its implementation here, which is not asynchronous. */
 type Hash = { name: string; digest: (bytes: Uint8Array) => Uint8Array };
 const SHA256: Hash = { name: 'SHA-256', digest: sha256 };
 /** The accepted hash functions by identifier. */
 const HASHES: Readonly<Record<string, Hash>> = {
-  '2.16.840.1.101.3.4.2.1': SHA256,
-  '2.16.840.1.101.3.4.2.2': { name: 'SHA-384', digest: sha384 },
-  '2.16.840.1.101.3.4.2.3': { name: 'SHA-512', digest: sha512 },
+  [OID.sha256]: SHA256,
+  [OID.sha384]: { name: 'SHA-384', digest: sha384 },
+  [OID.sha512]: { name: 'SHA-512', digest: sha512 },
 };
 /** The attributes that name the signer's certificate, with the hash function of each if it states none. */
 const SIGNING_CERTIFICATES: readonly (readonly [type: string, byDefault: Hash])[] = [
-  ['1.2.840.113549.1.9.16.2.12', { name: 'SHA-1', digest: sha1 }],
-  ['1.2.840.113549.1.9.16.2.47', SHA256],
+  [OID.signingCertificate, { name: 'SHA-1', digest: sha1 }],
+  [OID.signingCertificateV2, SHA256],
 ];
-const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
-const EXTENDED_KEY_USAGE = '2.5.29.37';
-const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
-const EC_KEY = '1.2.840.10045.2.1';
 const ECDSA = '1.2.840.10045.4.';
-const COMMON_NAME = '2.5.4.3';
-/** The policy of the development authority: "development" in ASCII below the arc for examples. */
-export const DEVELOPMENT_POLICY = ['2.999', ...new TextEncoder().encode('development')].join('.');
 /** digitalSignature and nonRepudiation. */
 const SIGNING = 0b1100_0000;
 /** Signature algorithms other than RSA-PSS, with their hash function, or null for that of the signer. */
 const SIGNATURES: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.1': null,
-  '1.2.840.113549.1.1.11': 'SHA-256',
+  [OID.rsaWithSha256]: 'SHA-256',
   '1.2.840.113549.1.1.12': 'SHA-384',
   '1.2.840.113549.1.1.13': 'SHA-512',
-  '1.2.840.10045.4.3.2': 'SHA-256',
+  [OID.ecdsaWithSha256]: 'SHA-256',
   '1.2.840.10045.4.3.3': 'SHA-384',
   '1.2.840.10045.4.3.4': 'SHA-512',
 };
@@ -67,9 +68,6 @@ const SIGNATURES: Readonly<Record<string, string | null>> = {
 const refuse = (refusal: TokenRefusal, message: string): never => {
   throw new TokenRefused(refusal, message);
 };
-
-const equal = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
-  one?.length === other.length && one.every((byte, at) => byte === other[at]);
 
 const hashNamed = (algorithm: string): Hash =>
   HASHES[algorithm] ?? refuse('stamp_unreadable', `it uses the hash function ${algorithm}`);
@@ -92,18 +90,18 @@ const checkNamed = (signer: Signer, { der }: ReadCertificate): void => {
     const [first, second] = elementsOf(elementsOf(elementsOf(value)[0])[0]);
     const algorithm = identifierOf(elementsOf(first)[0]);
     const hash = algorithm === null ? byDefault : hashNamed(algorithm);
-    if (!equal(octetsOf(algorithm === null ? first : second), hash.digest(der)))
+    if (!hasSameBytes(octetsOf(algorithm === null ? first : second), hash.digest(der)))
       refuse('stamp_wrong', 'its signature names another certificate');
   }
 };
 
 /** The certificate must be for time-stamping alone (RFC 3161 §2.3). */
 const checkPurpose = (certificate: ReadCertificate): void => {
-  const purpose = extensionOf(certificate, EXTENDED_KEY_USAGE);
+  const purpose = extensionOf(certificate, OID.extendedKeyUsage);
   const purposes = purpose?.parsedValue instanceof ExtKeyUsage ? purpose.parsedValue.keyPurposes : [];
   const usage = keyUsageOf(certificate);
   const signs = usage === null || ((usage & SIGNING) !== 0 && (usage & ~SIGNING) === 0);
-  if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== TIME_STAMPING || !signs)
+  if (!purpose?.critical || purposes.length !== 1 || purposes[0] !== OID.timeStamping || !signs)
     refuse('stamp_wrong', 'its certificate is not for time-stamping alone');
 };
 
@@ -121,7 +119,7 @@ const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: 
   if (stated === undefined || (stated ?? name) !== name)
     refuse('stamp_wrong', 'its signature is not of the kind that it names');
   const key = fields.subjectPublicKeyInfo;
-  if (key.algorithm.algorithmId === EC_KEY && !isStrictEcdsa(octetsOf(signature) ?? new Uint8Array()))
+  if (key.algorithm.algorithmId === OID.ecKey && !isStrictEcdsa(octetsOf(signature) ?? new Uint8Array()))
     refuse('stamp_wrong', 'its signature is invalid');
   let valid: boolean;
   try {
@@ -137,7 +135,7 @@ const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: 
 };
 
 const authorityOf = ({ fields }: ReadCertificate): string => {
-  const name = fields.subject.typesAndValues.findLast(({ type }) => type === COMMON_NAME)?.value.valueBlock.value;
+  const name = fields.subject.typesAndValues.findLast(({ type }) => type === OID.commonName)?.value.valueBlock.value;
   return name === undefined ? 'an authority without a name' : String(name);
 };
 
@@ -184,18 +182,18 @@ export const openTokenVerifier = ({ trusted, intermediates }: VerifierOptions) =
   const verify = async ({ token, stamped, isSeal }: StampedBytes): Promise<VerifiedStamp> => {
     const parsed = parseToken(token);
     const { imprint, infoBytes, signer, genTime } = parsed;
-    if (!equal(imprint.hash, hashNamed(imprint.algorithm).digest(stamped))) refuse('stamp_of_other', '');
+    if (!hasSameBytes(imprint.hash, hashNamed(imprint.algorithm).digest(stamped))) refuse('stamp_of_other', '');
     if (isSeal && !parsed.isPlain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
     const certificates = parsed.certificates.map(store.read);
     const [certificate, ...same] = certificates.filter(
       ({ fields }) =>
-        numberOf(fields.serialNumber) === signer.serial &&
+        hexOf(fields.serialNumber) === signer.serial &&
         hasSameBytes(new Uint8Array(fields.issuer.valueBeforeDecode), signer.issuer),
     );
     if (!certificate || same.length > 0) return refuse('stamp_wrong', 'its signer is none of its certificates');
-    if (identifierOf(attribute(signer, CONTENT_TYPE)) !== TIMESTAMP_INFO)
+    if (identifierOf(attribute(signer, OID.contentType)) !== OID.timestampInfo)
       refuse('stamp_wrong', 'it signs something else');
-    if (!equal(octetsOf(attribute(signer, MESSAGE_DIGEST)), hashNamed(signer.digest).digest(infoBytes)))
+    if (!hasSameBytes(octetsOf(attribute(signer, OID.messageDigest)), hashNamed(signer.digest).digest(infoBytes)))
       refuse('stamp_wrong', 'its signature covers other content');
     checkNamed(signer, certificate);
     await checkSignature(engine, signer, certificate);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
-import type { DossierOptions } from '../dossier/index.js';
+import type { DossierOptions } from '../dossier/dossier-source.js';
 import { sampleCoverage } from '../dossier/sample-coverage.fixture.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
-import type { DossierAnchor } from '../dossier/index.js';
+import type { DossierAnchor } from '../dossier/dossier-source.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';

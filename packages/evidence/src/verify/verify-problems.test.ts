@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { sampleId } from '../dossier/sample-source.fixture.js';
 import { makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
-import { ADVICE, type DossierProblem, PROBLEM_KINDS, verifyDossier } from '../verify-dossier/index.js';
+import type { DossierProblem } from '../verify-dossier/dossier-report.js';
+import { ADVICE, PROBLEM_KINDS } from '../verify-dossier/problem-kinds.js';
+import { verifyDossier } from '../verify-dossier/verify-dossier.js';
 import { type Auditor, openAuditor } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
 

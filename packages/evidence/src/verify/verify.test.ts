@@ -1,7 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
-import { createDevelopmentAuthority, createTimestamper, makeDevelopmentIdentity } from '../timestamp/index.js';
+import { createTimestamper } from '../timestamp/create-timestamper.js';
+import { createDevelopmentAuthority, makeDevelopmentIdentity } from '../timestamp/development-authority.js';
 import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
 import { listFiles } from './tampered.fixture.js';
 

@@ -1,5 +1,4 @@
 import { Inflate } from 'fflate';
-import { crc32 } from './crc32.js';
 import { damaged, invalidFile, SAVE_AGAIN } from './invalid-file.js';
 
 /** The maximum of bytes in all parts of a workbook together, unpacked. */
@@ -84,6 +83,21 @@ const packedBytes = (bytes: Uint8Array, view: DataView, { at, packed }: Entry): 
   const from = at + LOCAL_HEADER.size + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
   if (from + packed > bytes.length) throw damaged('it ends early');
   return bytes.subarray(from, from + packed);
+};
+
+const CRC_POLYNOMIAL = 0xedb8_8320;
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? CRC_POLYNOMIAL ^ (value >>> 1) : value >>> 1;
+  return value;
+});
+
+/** The CRC-32 of a zip archive, continued from that of the bytes before. Node has one, browsers do not. */
+const crc32 = (bytes: Uint8Array, before = 0): number => {
+  let crc = ~before;
+  for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 0xff] as number) ^ (crc >>> 8);
+  return ~crc >>> 0;
 };
 
 function* unpack(packed: Uint8Array, { method, name }: Entry): Generator<Uint8Array> {

@@ -45,10 +45,8 @@ const builtIn = (id: number): CellFormat => {
   return kind === undefined ? PLAIN : { kind };
 };
 
-/** Finds the format of a cell by the index of its style. */
 export type FindFormat = (style: string | undefined) => CellFormat;
 
-/** Reads the styles of a workbook. */
 export const readFormats = (part: Part | null): FindFormat => {
   const codes = new Map<string, CellFormat>();
   const formats: CellFormat[] = [];

@@ -80,7 +80,6 @@ export function* parseXml(part: Part, handlers: XmlHandlers): Generator<void> {
   parser.write(decode()).close();
 }
 
-/** Parses a whole part. */
 export const readXml = (part: Part, handlers: XmlHandlers): void => {
   for (const _ of parseXml(part, handlers));
 };

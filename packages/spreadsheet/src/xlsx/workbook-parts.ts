@@ -2,7 +2,6 @@
 const STYLES = ['text', 'header', 'good', 'bad', 'doubtful'] as const;
 export type Fill = (typeof STYLES)[number];
 
-/** The index of a cell format. */
 export const styleOf = (fill: Fill): number => STYLES.indexOf(fill) + 1;
 
 const LETTERS = 26;

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { addressOf } from '../../api/create-api.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
 import { useDelete } from '../../api/use-api-mutation.js';
-import { useApiList, useApiQuery } from '../../api/use-api-query.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Confirm } from '../../parts/confirm.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
 import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } from '../../parts/format.js';
@@ -151,20 +151,21 @@ export const BatchPage = () => {
   const batch = useApiQuery<Batch>('batches', path, {
     every: (data) => (data?.status === 'completed' ? false : WHILE_RUNNING_MS),
   });
-  const lines = useApiList<BatchLine>('batches', `${path}/lines`, search);
   const remove = useDelete('batches', path, () => navigate({ to: '/batches' }));
   return (
     <DetailPage
       what="Batch"
       list="/batches"
       query={batch}
-      title={({ label, file_name }) => label ?? file_name ?? 'Batch'}
-      lead={(data) => (
-        <>
-          <Status word={data.status} />
-          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
-        </>
-      )}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Batch',
+        status: data.status,
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={() => (
         <>
           <a className="button primary" href={addressOf(`${path}/results.xlsx`)} download>
@@ -195,9 +196,11 @@ export const BatchPage = () => {
               />
             }
           >
-            <PagedTable
+            <ApiTable
               label="Lines"
-              list={lines}
+              topic="batches"
+              path={`${path}/lines`}
+              query={search}
               columns={LINE_COLUMNS}
               rowKey={({ line_id }) => line_id}
               empty={<Empty title={choice === 'all' ? 'No lines' : `No ${choice} lines`} />}

@@ -1,11 +1,13 @@
-import { Link } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { type BatchFile, readBatchFile } from '@vat/spreadsheet';
 import type { Batch } from '../../api/shapes.js';
-import { useApiList } from '../../api/use-api-query.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { Field } from '../../parts/form.js';
 import { clockTime, count, countryName, listOf } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { DateTime, Page, Status } from '../../parts/text.js';
-import { UploadCard } from './upload-card.js';
+import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { FilePreview } from './file-preview.js';
+import { UploadForm } from './upload-form.js';
 
 /** When a batch was completed or will be, or what it waits for. */
 const Completion = ({ batch: { completed_at, eta, waiting_for } }: { batch: Batch }) => {
@@ -14,15 +16,10 @@ const Completion = ({ batch: { completed_at, eta, waiting_for } }: { batch: Batc
   return waiting_for.length === 0 ? null : `waits for ${listOf(waiting_for.map(countryName))}`;
 };
 
+const idOf = ({ batch_id }: Batch) => batch_id;
+
 const COLUMNS: readonly Column<Batch>[] = [
-  {
-    head: 'Batch',
-    cell: ({ batch_id, label, file_name }) => (
-      <Link to="/batches/$id" params={{ id: batch_id }} className="main-link">
-        {label ?? file_name ?? batch_id}
-      </Link>
-    ),
-  },
+  nameColumn('Batch', '/batches/$id', idOf, ({ batch_id, label, file_name }) => label ?? file_name ?? batch_id),
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Progress',
@@ -36,24 +33,47 @@ const COLUMNS: readonly Column<Batch>[] = [
   { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} /> },
 ];
 
-/** Upload of a file with VAT numbers, and the list of batches. */
-export const BatchesPage = () => {
-  const batches = useApiList<Batch>('batches', '/batches');
+const UploadCard = () => {
+  const navigate = useNavigate();
   return (
-    <Page title="Batches">
-      <UploadCard />
-      <PagedTable
-        label="Batches"
-        list={batches}
-        columns={COLUMNS}
-        rowKey={({ batch_id }) => batch_id}
-        empty={
-          <Empty title="No batches yet">
-            Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview
-            before anything is uploaded.
-          </Empty>
-        }
-      />
-    </Page>
+    <Card title="New batch">
+      <UploadForm<BatchFile, Batch>
+        path="/batches"
+        read={readBatchFile}
+        hint="Drop a file here or choose one. Excel workbooks (.xlsx) and CSV files of any tool work, up to 2 MiB and 10,000 rows."
+        action="Upload"
+        preview={(name, file) => <FilePreview name={name} batch={file} />}
+        fields={['label', 'requester_vat_number']}
+        onCreated={({ batch_id }) => void navigate({ to: '/batches/$id', params: { id: batch_id } })}
+      >
+        <Field label="Label" name="label" hint="A name that helps you find this batch." autoComplete="off" />
+        <Field
+          label="Requester"
+          name="requester_vat_number"
+          hint="Your own VAT number, for rows without a requester."
+          autoComplete="off"
+        />
+      </UploadForm>
+    </Card>
   );
 };
+
+/** Upload of a file with VAT numbers, and the list of batches. */
+export const BatchesPage = () => (
+  <Page title="Batches">
+    <UploadCard />
+    <ApiTable
+      label="Batches"
+      topic="batches"
+      path="/batches"
+      columns={COLUMNS}
+      rowKey={idOf}
+      empty={
+        <Empty title="No batches yet">
+          Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview
+          before anything is uploaded.
+        </Empty>
+      }
+    />
+  </Page>
+);

@@ -27,13 +27,16 @@ export const CheckPage = () => {
       what="Check"
       list="/checks"
       query={check}
-      title={(data) => data.vat_number}
-      lead={(data) => (
-        <>
-          <Status word={data.verdict} /> {data.test && <Status word="test" />}
-          <DateTime at={data.checked_at} seconds />
-        </>
-      )}
+      head={({ vat_number: title, verdict: status, test, checked_at }) => ({
+        title,
+        status,
+        lead: (
+          <>
+            {test && <Status word="test" />}
+            <DateTime at={checked_at} seconds />
+          </>
+        ),
+      })}
     >
       {(data) => (
         <>

@@ -1,17 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { DocumentLanguage } from '@vat/domain';
+import { useState } from 'react';
 import { addressOf, useApi } from '../../api/create-api.js';
-import type { Check } from '../../api/shapes.js';
+import type { Check, CheckLink } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
-import { Button } from '../../parts/button.js';
+import { useApiQuery } from '../../api/use-api-query.js';
+import { Button, CopyButton } from '../../parts/button.js';
 import { DownloadButton } from '../../parts/confirm.js';
+import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert, Findings } from '../../parts/states.js';
-import { Card, Facts, IdText } from '../../parts/text.js';
-import { TimestampFacts } from '../../parts/timestamp-facts.js';
+import { Card, Facts, IdText, TimestampFacts } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify.js';
-import { CertificateLink } from './certificate-link.js';
-import { PublicLink } from './public-link.js';
+import { useBoot } from '../../session/session.js';
 
 /** The position of a check in the tree of its anchor. */
 const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
@@ -27,6 +29,62 @@ const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
     }}
   />
 );
+
+/** The languages of certificates, each by its own name. */
+const LANGUAGES: Record<DocumentLanguage, string> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  it: 'Italiano',
+  es: 'Español',
+  pl: 'Polski',
+  nl: 'Nederlands',
+};
+
+const isOffered = (language: string): language is DocumentLanguage => Object.hasOwn(LANGUAGES, language);
+
+/** The first language of the browser that certificates have, otherwise English. */
+const preferredLanguage = (): DocumentLanguage =>
+  navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find(isOffered) ?? 'en';
+
+const OPTIONS = Object.entries(LANGUAGES).map(([value, label]) => ({ value: value as DocumentLanguage, label }));
+
+/** Downloads the certificate of a check in the language that is chosen beside it. */
+const CertificateLink = ({ checkId }: { checkId: string }) => {
+  const [language, setLanguage] = useState(preferredLanguage);
+  const href = addressOf(`/checks/${checkId}/certificate.pdf?lang=${language}`);
+  return (
+    <>
+      <a className="button" href={href} download={`${checkId}.pdf`}>
+        Certificate (PDF)
+      </a>
+      <Select label="Language of the certificate" value={language} options={OPTIONS} onChange={setLanguage} hideLabel />
+    </>
+  );
+};
+
+/** The public link of a check. Renders nothing while public verification is off. */
+const PublicLink = ({ check: { id } }: { check: Check }) => {
+  const isOn = useBoot().data?.public_verification === true;
+  // Loaded before it is copied: browsers allow copying only while they handle the press.
+  const link = useApiQuery<CheckLink>('checks', `/checks/${id}/link`, { enabled: isOn, every: false });
+  if (!link.data) return null;
+  return (
+    <>
+      <h3>Public link</h3>
+      <p className="hint">
+        Anyone with this link can view and verify this check without an account. They can read the entire check,
+        including your reference, your input and the trader details you sent.
+      </p>
+      <p>
+        <code>{link.data.url}</code>
+      </p>
+      <div className="actions">
+        <CopyButton text={link.data.url} what="the public link" label="Copy public link" />
+      </div>
+    </>
+  );
+};
 
 /** The evidence of a check: hash, time-stamp, anchor, downloads, and verification in the browser. */
 export const EvidenceCard = ({ check }: { check: Check }) => {

@@ -3,7 +3,7 @@ import { type FormEvent, useEffect, useRef } from 'react';
 import type { Check, CheckRequest } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column, PagedTable } from '../../parts/data-table.js';
 import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { NoChecksYet } from '../../parts/no-checks-yet.js';
@@ -116,7 +116,6 @@ const PendingRequests = () => {
 export const ChecksPage = () => {
   const filters = useSearch({ from: '/signed-in/checks' });
   const navigate = useNavigate({ from: '/checks' });
-  const checks = useApiList<Check>('checks', '/checks', filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page
@@ -129,9 +128,11 @@ export const ChecksPage = () => {
     >
       <PendingRequests />
       <CheckFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
-      <PagedTable
+      <ApiTable
         label="Checks"
-        list={checks}
+        topic="checks"
+        path="/checks"
+        query={filters}
         columns={CHECK_COLUMNS}
         rowKey={({ id }) => id}
         empty={

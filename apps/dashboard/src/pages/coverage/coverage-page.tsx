@@ -1,18 +1,18 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { COVERAGE_COLUMNS, csvRow, readCoverageFile } from '@vat/spreadsheet';
 import { addressOf } from '../../api/create-api.js';
-import type { Coverage, CoverageLine } from '../../api/shapes.js';
-import { useDelete } from '../../api/use-api-mutation.js';
-import { useApiList, useApiQuery } from '../../api/use-api-query.js';
+import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
+import { useApiMutation, useDelete, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm, DownloadButton } from '../../parts/confirm.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
 import { count, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
-import { useGapCheck } from './use-gap-check.js';
 
 /** The statuses in the order of the bar, with its colour and what each means. */
 const STATUSES = {
@@ -66,6 +66,35 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
   );
 };
 
+/** The uncovered numbers in the results file of a coverage, each once. */
+const uncoveredNumbers = (results: Uint8Array): string[] => {
+  const { rows, width } = readCoverageFile(results);
+  const first = width - COVERAGE_COLUMNS.length;
+  const at = (name: (typeof COVERAGE_COLUMNS)[number]) => first + COVERAGE_COLUMNS.indexOf(name);
+  const numbers = rows.flatMap(({ cells }) =>
+    cells[at('coverage')] === 'covered' ? [] : (cells[at('vat_number_read')] ?? []),
+  );
+  return [...new Set(numbers)].filter((number) => number !== '');
+};
+
+/** Uploads the uncovered numbers of a coverage as a batch. `onCreated` gets its id. */
+const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>) => {
+  const sendOnce = useIdempotencyKey();
+  return useApiMutation(['batches'], async (api, coverage: Coverage) => {
+    const response = await api.send('GET', `${path}/results.csv`, { headers: { Accept: 'text/csv' } });
+    const numbers = uncoveredNumbers(new Uint8Array(await response.arrayBuffer()));
+    const form = new FormData();
+    const name = coverage.label ?? coverage.file_name ?? coverage.coverage_id;
+    form.set('label', `Gaps: ${name}`.slice(0, 100));
+    const file = [['vat_number'], ...numbers.map((number) => [number])].map((cells) => csvRow(cells)).join('');
+    form.set('file', new Blob([file], { type: 'text/csv' }), 'gaps.csv');
+    const { batch_id } = await sendOnce([coverage.coverage_id], (headers) =>
+      api.call<Batch>('POST', '/batches', { body: form, headers }),
+    );
+    await onCreated(batch_id);
+  });
+};
+
 const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {
@@ -114,7 +143,6 @@ export const CoveragePage = () => {
   const navigate = useNavigate({ from: '/coverage/$id' });
   const path = `/coverage/${encodeURIComponent(id)}`;
   const coverage = useApiQuery<Coverage>('coverage', path);
-  const lines = useApiList<CoverageLine>('coverage', `${path}/lines`, choice === ALL ? {} : { status: choice });
   const remove = useDelete('coverage', path, () => navigate({ to: '/coverage' }));
   const gapCheck = useGapCheck(path, (batchId) => navigate({ to: '/batches/$id', params: { id: batchId } }));
   return (
@@ -122,13 +150,15 @@ export const CoveragePage = () => {
       what="Coverage"
       list="/coverage"
       query={coverage}
-      title={({ label, file_name }) => label ?? file_name ?? 'Coverage'}
-      lead={(data) => (
-        <>
-          <Status word={data.covered === data.total ? 'covered' : 'gaps'} />
-          {data.label !== null && data.file_name} <DateTime at={data.created_at} />
-        </>
-      )}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Coverage',
+        status: data.covered === data.total ? 'covered' : 'gaps',
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={(data) => (
         <>
           {data.covered < data.total && (
@@ -172,9 +202,11 @@ export const CoveragePage = () => {
               />
             }
           >
-            <PagedTable
+            <ApiTable
               label="Supplies"
-              list={lines}
+              topic="coverage"
+              path={`${path}/lines`}
+              query={choice === ALL ? {} : { status: choice }}
               columns={LINE_COLUMNS}
               rowKey={({ line_id }) => line_id}
               empty={<Empty title={choice === ALL ? 'No supplies' : `No ${choice} supplies`} />}

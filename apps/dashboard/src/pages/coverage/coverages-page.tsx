@@ -1,21 +1,87 @@
-import { Link } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { supplyDateOf } from '@vat/domain/supply-date';
+import { type CoverageFile, namingErrors, type ReadOptions, readCoverageFile } from '@vat/spreadsheet';
 import type { Coverage } from '../../api/shapes.js';
-import { useApiList } from '../../api/use-api-query.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { DateTime, Page, Status } from '../../parts/text.js';
-import { CoverageUpload } from './coverage-upload.js';
+import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { FilePreview, nameOf } from '../batches/file-preview.js';
+import { UploadForm } from '../batches/upload-form.js';
+
+type Row = CoverageFile['rows'][number];
+
+/** Reads a file as the service does, with the dates of all its rows. */
+const readSupplies = (bytes: Uint8Array, options: ReadOptions): CoverageFile => {
+  const now = new Date();
+  const file = readCoverageFile(bytes, options);
+  const rows = namingErrors(file.source.format, () =>
+    file.rows.map((row) => ({ ...row, supplyDate: supplyDateOf(row, now) })),
+  );
+  return { ...file, rows };
+};
+
+const DATE_COLUMN: Column<Row> = {
+  head: 'Supply date',
+  cell: ({ supplyDate }) => (
+    // The date as it is understood, in words, so that a swapped day and month is noticed.
+    <time dateTime={supplyDate}>
+      {new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(supplyDate))}
+    </time>
+  ),
+};
+
+const GRADES = [
+  { value: 'basic', label: 'basic: VIES says valid' },
+  { value: 'named', label: 'named: name and address known' },
+  { value: 'corroborated', label: 'corroborated: a register agrees' },
+  { value: 'qualified', label: 'qualified: confirmed for you' },
+] as const;
+const CoverageUpload = () => {
+  const navigate = useNavigate();
+  return (
+    <Card
+      title="Were your supplies checked in time?"
+      hint="Each supply is compared with the checks that this account has already made. Nothing is looked up."
+    >
+      <UploadForm<CoverageFile, Coverage>
+        path="/coverage"
+        read={readSupplies}
+        hint="Drop a file here or choose one: an Excel workbook (.xlsx) or CSV file with the VAT number and the date of each supply, up to 2 MiB and 10,000 rows."
+        action="Compare"
+        preview={(name, file) => (
+          <FilePreview
+            name={name}
+            batch={file}
+            more={{
+              facts: { 'Supply dates': `${nameOf(file, file.dateColumn)}, day before month` },
+              columns: [DATE_COLUMN],
+            }}
+          />
+        )}
+        fields={['label', 'max_age_days', 'min_grade']}
+        onCreated={({ coverage_id }) => void navigate({ to: '/coverage/$id', params: { id: coverage_id } })}
+      >
+        <Field
+          label="Maximum age in days"
+          name="max_age_days"
+          defaultValue="30"
+          inputMode="numeric"
+          hint="How old a check may be on the day of the supply, 1 to 366."
+          autoComplete="off"
+        />
+        <Select label="Minimum evidence grade" name="min_grade" options={GRADES} />
+        <Field label="Label" name="label" hint="A name that helps you find this result." autoComplete="off" />
+      </UploadForm>
+    </Card>
+  );
+};
+
+const idOf = ({ coverage_id }: Coverage) => coverage_id;
 
 const COLUMNS: readonly Column<Coverage>[] = [
-  {
-    head: 'File',
-    cell: ({ coverage_id, label, file_name }) => (
-      <Link to="/coverage/$id" params={{ id: coverage_id }} className="main-link">
-        {label ?? file_name ?? coverage_id}
-      </Link>
-    ),
-  },
+  nameColumn('File', '/coverage/$id', idOf, ({ coverage_id, label, file_name }) => label ?? file_name ?? coverage_id),
   { head: 'Result', cell: ({ total, covered }) => <Status word={covered === total ? 'covered' : 'gaps'} /> },
   { head: 'Supplies', figures: true, cell: ({ total }) => count(total) },
   { head: 'Covered', figures: true, cell: ({ covered }) => count(covered) },
@@ -24,23 +90,21 @@ const COLUMNS: readonly Column<Coverage>[] = [
 ];
 
 /** Upload of a file with supplies, and the list of coverages. */
-export const CoveragesPage = () => {
-  const coverages = useApiList<Coverage>('coverage', '/coverage');
-  return (
-    <Page title="Coverage">
-      <CoverageUpload />
-      <PagedTable
-        label="Coverages"
-        list={coverages}
-        columns={COLUMNS}
-        rowKey={({ coverage_id }) => coverage_id}
-        empty={
-          <Empty title="No coverages yet">
-            Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which
-            of them were checked in time.
-          </Empty>
-        }
-      />
-    </Page>
-  );
-};
+export const CoveragesPage = () => (
+  <Page title="Coverage">
+    <CoverageUpload />
+    <ApiTable
+      label="Coverages"
+      topic="coverage"
+      path="/coverage"
+      columns={COLUMNS}
+      rowKey={idOf}
+      empty={
+        <Empty title="No coverages yet">
+          Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of
+          them were checked in time.
+        </Empty>
+      }
+    />
+  </Page>
+);

@@ -1,22 +1,16 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
-import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Page, Status } from '../../parts/text.js';
 
-const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
-  {
-    head: 'Event',
-    cell: ({ delivery_id, event }) => (
-      <Link to="/deliveries/$id" params={{ id: delivery_id }} className="main-link">
-        {event}
-      </Link>
-    ),
-  },
+const idOf = ({ delivery_id }: Delivery) => delivery_id;
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  nameColumn('Event', '/deliveries/$id', idOf, ({ event }) => event),
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
   {
     head: 'Last response',
@@ -41,7 +35,6 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 /** The deliveries to the webhook, newest first. */
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
-  const deliveries = useApiList<Delivery>('deliveries', '/webhook/deliveries');
   const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
     <Page
@@ -60,11 +53,12 @@ export const DeliveriesPage = () => {
       }
     >
       <ErrorAlert error={sendTest.error} />
-      <PagedTable
+      <ApiTable
         label="Deliveries"
-        list={deliveries}
-        columns={DELIVERY_COLUMNS}
-        rowKey={({ delivery_id }) => delivery_id}
+        topic="deliveries"
+        path="/webhook/deliveries"
+        columns={COLUMNS}
+        rowKey={idOf}
         empty={
           <Empty
             title="No deliveries yet"

@@ -6,7 +6,7 @@ import { Button, CopyButton } from '../../parts/button.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { duration } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
+import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
 import { SignatureHeaders } from './signature-headers.js';
 
 const PHASES = [
@@ -115,13 +115,7 @@ export const DeliveryPage = () => {
       what="Delivery"
       list="/deliveries"
       query={delivery}
-      title={(data) => data.event}
-      lead={(data) => (
-        <>
-          <Status word={data.status} />
-          <DateTime at={data.created_at} seconds />
-        </>
-      )}
+      head={({ event: title, status, created_at }) => ({ title, status, lead: <DateTime at={created_at} seconds /> })}
       actions={() => (
         <Button
           isPending={resend.isPending}

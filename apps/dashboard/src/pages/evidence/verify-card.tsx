@@ -1,12 +1,54 @@
-import type { DossierProgress } from '@vat/evidence/verify-dossier';
-import { useId, useRef } from 'react';
+import type { DossierProgress, DossierReport } from '@vat/evidence/verify-dossier';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../../parts/button.js';
 import { DropZone } from '../../parts/drop-zone.js';
 import { count } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Card } from '../../parts/text.js';
-import { useVerification } from './use-verification.js';
 import { VerifyResult } from './verify-result.js';
+
+/** What the worker sends. */
+export type VerifyMessage = { progress: DossierProgress } | { report: DossierReport };
+
+/** The state of the verification of one file. */
+type Verification =
+  | { state: 'idle' }
+  | { state: 'running'; fileName: string; progress: DossierProgress | null }
+  | { state: 'done'; fileName: string; report: DossierReport }
+  | { state: 'failed'; fileName: string };
+
+/** Verifies files in a worker, one at a time. Leaving the page, `stop` and another file end a running verification. */
+const useVerification = () => {
+  const [verification, setVerification] = useState<Verification>({ state: 'idle' });
+  const worker = useRef<Worker | null>(null);
+  const end = () => {
+    worker.current?.terminate();
+    worker.current = null;
+  };
+  useEffect(() => () => worker.current?.terminate(), []);
+  const start = (file: File) => {
+    end();
+    const fileName = file.name;
+    const running = new Worker(new URL('./verify-worker.ts', import.meta.url), { type: 'module' });
+    worker.current = running;
+    setVerification({ state: 'running', fileName, progress: null });
+    running.onmessage = ({ data }: MessageEvent<VerifyMessage>) => {
+      if ('progress' in data) return setVerification({ state: 'running', fileName, progress: data.progress });
+      end();
+      setVerification({ state: 'done', fileName, report: data.report });
+    };
+    running.onerror = () => {
+      end();
+      setVerification({ state: 'failed', fileName });
+    };
+    running.postMessage(file);
+  };
+  const stop = () => {
+    end();
+    setVerification({ state: 'idle' });
+  };
+  return { verification, start, stop };
+};
 
 const ChooseDossier = ({ onFile }: { onFile: (file: File) => void }) => {
   const input = useRef<HTMLInputElement>(null);

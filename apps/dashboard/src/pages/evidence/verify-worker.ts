@@ -1,5 +1,5 @@
 import { verifyDossier } from '@vat/evidence/verify-dossier';
-import type { VerifyMessage } from './use-verification.js';
+import type { VerifyMessage } from './verify-card.js';
 
 /** Progress is sent at most this often. */
 const INTERVAL_MS = 100;

@@ -1,9 +1,7 @@
-import { MEMBER_STATES } from '@vat/domain/member-states';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef } from 'react';
 import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
-import { Field, Form, filledFields, Select } from '../../parts/form.js';
-import { countryName } from '../../parts/format.js';
+import { CountrySelect, Field, Form, filledFields } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 
 const TRADER = {
@@ -52,7 +50,6 @@ const fieldErrorsOf = (error: unknown): Record<string, string> | null => {
 
 /** The form for a check. Trader details are collapsed by default. */
 export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
-  const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const fieldErrors = fieldErrorsOf(error);
   useEffect(() => {
@@ -60,12 +57,11 @@ export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, erro
     if (error) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const texts = filledFields(event.currentTarget, ['requester_vat_number', 'reference']);
+    const texts = filledFields(event.currentTarget, ['country_code', 'requester_vat_number', 'reference']);
     const trader = filledFields(event.currentTarget, Object.keys(TRADER) as (keyof typeof TRADER)[]);
     onSubmit({
       ...texts,
       vat_number: String(new FormData(event.currentTarget).get('vat_number')),
-      ...(country === '' ? {} : { country_code: country }),
       ...(Object.keys(trader).length > 0 ? { trader } : {}),
     });
   };
@@ -83,15 +79,7 @@ export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, erro
         autoFocus
         autoComplete="off"
       />
-      <Select
-        label="Country"
-        value={country}
-        onChange={setCountry}
-        options={[
-          { value: '', label: 'From the number’s prefix' },
-          ...MEMBER_STATES.map((code) => ({ value: code, label: `${code} · ${countryName(code)}` })),
-        ]}
-      />
+      <CountrySelect fromPrefix="From the number’s prefix" />
       <Field
         label="Requester"
         name="requester_vat_number"

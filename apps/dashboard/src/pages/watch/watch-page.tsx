@@ -1,50 +1,39 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import type { Change, Frequency, Watch } from '../../api/shapes.js';
+import type { FormEvent } from 'react';
+import type { Change, Watch } from '../../api/shapes.js';
 import { useApiMutation, useDelete } from '../../api/use-api-mutation.js';
 import { useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { PagedList } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
-import { Field, Select } from '../../parts/form.js';
+import { Field, Form, filledFields } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
-import { Card, DateTime, Facts, IdText, Status } from '../../parts/text.js';
+import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
 import { ChangeList } from '../watches/change-list.js';
-import { PauseWatch } from '../watches/watches-page.js';
+import { FrequencySelect, PauseWatch } from '../watches/watches-page.js';
 
 const EditWatch = ({ watch }: { watch: Watch }) => {
-  const [label, setLabel] = useState(watch.label ?? '');
-  const [frequency, setFrequency] = useState<Frequency>(watch.frequency);
-  const update = useApiMutation(['watches'], (api, body: { label?: string | null; frequency?: Frequency }) =>
+  const update = useApiMutation(['watches'], (api, body: { label?: string | null; frequency?: string | undefined }) =>
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const newLabel = label.trim() === '' ? null : label.trim();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    const { label = null, frequency } = filledFields(event.currentTarget, ['label', 'frequency']);
     // Unchanged fields are omitted. Otherwise a frequency that the plan no longer includes would prevent a new label.
     update.mutate({
-      ...(newLabel === watch.label ? {} : { label: newLabel }),
+      ...(label === watch.label ? {} : { label }),
       ...(frequency === watch.frequency ? {} : { frequency }),
     });
   };
   return (
-    <form className="inline-form" onSubmit={submit}>
-      <Field label="Label" value={label} onChange={setLabel} autoComplete="off" />
-      <Select
-        label="Frequency"
-        value={frequency}
-        onChange={setFrequency}
-        options={[
-          { value: 'weekly', label: 'weekly' },
-          { value: 'daily', label: 'daily' },
-        ]}
-      />
+    <Form className="inline-form" onSubmit={submit}>
+      <Field label="Label" name="label" defaultValue={watch.label ?? ''} autoComplete="off" />
+      <FrequencySelect current={watch.frequency} />
       <Button type="submit" isPending={update.isPending}>
         Apply
       </Button>
       <ErrorAlert error={update.error} />
-    </form>
+    </Form>
   );
 };
 
@@ -71,12 +60,7 @@ export const WatchPage = () => {
       what="Watch"
       list="/watches"
       query={watch}
-      title={(data) => data.vat_number}
-      lead={(data) => (
-        <>
-          <Status word={data.status} /> <span>{data.label}</span>
-        </>
-      )}
+      head={({ vat_number: title, status, label }) => ({ title, status, lead: <span>{label}</span> })}
       actions={(data) => (
         <>
           <PauseWatch watch={data} />

@@ -1,33 +1,35 @@
-import { Link } from '@tanstack/react-router';
-import { MEMBER_STATES } from '@vat/domain/member-states';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useRef } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
-import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { type Column, PagedTable } from '../../parts/data-table.js';
-import { Field, Form, filledFields, Select } from '../../parts/form.js';
-import { count, countryName } from '../../parts/format.js';
+import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { CountrySelect, Field, Form, filledFields, Select } from '../../parts/form.js';
+import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Page, Status } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 
-type NewWatch = {
-  vat_number: string;
-  country_code?: string;
-  label?: string;
-  requester_vat_number?: string;
-  frequency: Frequency;
-};
+/** The body of `POST /watches`. */
+type NewWatch = { vat_number: string } & Partial<
+  Record<'country_code' | 'label' | 'requester_vat_number' | 'frequency', string>
+>;
 
-const FREQUENCIES: readonly Frequency[] = ['weekly', 'daily'];
+/** The field `frequency` of a form. It marks what is not in `included`. */
+export const FrequencySelect = ({ included, current }: { included?: readonly Frequency[]; current?: Frequency }) => (
+  <Select
+    label="Frequency"
+    name="frequency"
+    {...(current === undefined ? {} : { defaultValue: current })}
+    options={(['weekly', 'daily'] as const).map((value) => ({
+      value,
+      label: !included || included.includes(value) ? value : `${value} (not in your plan)`,
+    }))}
+  />
+);
 
 /** Adds a watch. The form marks what the plan does not include. */
 const AddWatch = () => {
   const { plan, allowance } = useSession().account;
-  const included: readonly Frequency[] = allowance.frequencies;
-  const [frequency, setFrequency] = useState<Frequency>('weekly');
-  const [country, setCountry] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const sendOnce = useIdempotencyKey();
   const add = useApiMutation(['watches'], (api, body: NewWatch) =>
@@ -36,10 +38,8 @@ const AddWatch = () => {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     add.mutate(
       {
-        ...filledFields(event.currentTarget, ['label', 'requester_vat_number']),
+        ...filledFields(event.currentTarget, ['country_code', 'label', 'requester_vat_number', 'frequency']),
         vat_number: String(new FormData(event.currentTarget).get('vat_number')),
-        ...(country === '' ? {} : { country_code: country }),
-        frequency,
       },
       { onSuccess: () => form.current?.reset() },
     );
@@ -55,26 +55,10 @@ const AddWatch = () => {
     >
       <Form ref={form} className="filters" onBeforeSubmit={add.reset} onSubmit={submit}>
         <Field label="VAT number" name="vat_number" isRequired autoComplete="off" placeholder="FR 40 303 265 045" />
-        <Select
-          label="Country"
-          value={country}
-          onChange={setCountry}
-          options={[
-            { value: '', label: 'From the prefix' },
-            ...MEMBER_STATES.map((code) => ({ value: code, label: `${code} · ${countryName(code)}` })),
-          ]}
-        />
+        <CountrySelect fromPrefix="From the prefix" />
         <Field label="Label" name="label" autoComplete="off" />
         <Field label="Requester" name="requester_vat_number" autoComplete="off" />
-        <Select
-          label="Frequency"
-          value={frequency}
-          onChange={setFrequency}
-          options={FREQUENCIES.map((value) => ({
-            value,
-            label: included.includes(value) ? value : `${value} (not in your plan)`,
-          }))}
-        />
+        <FrequencySelect included={allowance.frequencies} />
         <div className="actions">
           <Button type="submit" variant="primary" isPending={add.isPending}>
             Add watch
@@ -103,15 +87,10 @@ export const PauseWatch = ({ watch }: { watch: Watch }) => {
   );
 };
 
+const idOf = ({ watch_id }: Watch) => watch_id;
+
 const COLUMNS: readonly Column<Watch>[] = [
-  {
-    head: 'VAT number',
-    cell: ({ watch_id, vat_number }) => (
-      <Link to="/watches/$id" params={{ id: watch_id }} className="main-link">
-        {vat_number}
-      </Link>
-    ),
-  },
+  nameColumn('VAT number', '/watches/$id', idOf, ({ vat_number }) => vat_number),
   { head: 'Label', cell: ({ label }) => label },
   { head: 'Frequency', cell: ({ frequency }) => frequency },
   { head: 'Status', cell: ({ status }) => <Status word={status} /> },
@@ -136,23 +115,21 @@ const COLUMNS: readonly Column<Watch>[] = [
 ];
 
 /** The watches of the account, and the form to add one. */
-export const WatchesPage = () => {
-  const watches = useApiList<Watch>('watches', '/watches');
-  return (
-    <Page title="Watches">
-      <AddWatch />
-      <PagedTable
-        label="Watches"
-        list={watches}
-        columns={COLUMNS}
-        rowKey={({ watch_id }) => watch_id}
-        empty={
-          <Empty title="No watches yet">
-            Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear
-            here and are sent to your webhook.
-          </Empty>
-        }
-      />
-    </Page>
-  );
-};
+export const WatchesPage = () => (
+  <Page title="Watches">
+    <AddWatch />
+    <ApiTable
+      label="Watches"
+      topic="watches"
+      path="/watches"
+      columns={COLUMNS}
+      rowKey={idOf}
+      empty={
+        <Empty title="No watches yet">
+          Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear
+          here and are sent to your webhook.
+        </Empty>
+      }
+    />
+  </Page>
+);

@@ -18,7 +18,6 @@ type ViesWord = NonNullable<TraderMatch[TraderField]>;
 export type CertificateTexts = {
   title: string;
   made: (at: string, url: string) => string;
-  /** In capitals, in the band. */
   verdicts: Record<Verdict, string>;
   test: string;
   sentences: Record<Verdict, string> & {

@@ -10,7 +10,6 @@ import { pl } from './pl.js';
 
 export type { CertificateTexts } from './certificate-texts.js';
 
-/** The texts of the certificate by language. */
 export const CERTIFICATE_TEXTS: Record<DocumentLanguage, CertificateTexts> = { en, de, fr, it, es, pl, nl };
 
 /** The names of sources that are the same in every language. */

@@ -1,10 +1,12 @@
 import { AppError } from '@vat/domain/errors';
 import { type BatchFile, isArchive, type ReadOptions, readSheetNames } from '@vat/spreadsheet';
-import { type ReactNode, useId, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { ApiError, type ErrorExtra } from '../../api/errors.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { DropZone } from '../../parts/drop-zone.js';
-import { Select } from '../../parts/form.js';
+import { Form, filledFields, Select } from '../../parts/form.js';
+import { ErrorAlert } from '../../parts/states.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -45,7 +47,7 @@ type OpenFile = { file: File; bytes: Uint8Array; sheets: string[]; shown: string
  * Lets the user choose a file, which is read in the browser by the same rules as in the service. `onChange` is called for each
  * file and sheet before it is read.
  */
-export const useChosenFile = <Content extends ReadFile>(
+const useChosenFile = <Content extends ReadFile>(
   read: (bytes: Uint8Array, options: ReadOptions) => Content,
   { hint, onChange }: { hint: string; onChange: () => void },
 ): ChosenFile<Content> => {
@@ -112,14 +114,58 @@ export const useChosenFile = <Content extends ReadFile>(
   return { chosen, error, clear, zone };
 };
 
-/** The buttons below a chosen file. `label`: what submitting the form does. */
-export const UploadActions = (props: { label: string; isPending: boolean; onClear: () => void }) => (
-  <div className="actions">
-    <Button type="submit" variant="primary" isPending={props.isPending}>
-      {props.label}
-    </Button>
-    <Button variant="quiet" onPress={props.onClear}>
-      Choose another file
-    </Button>
-  </div>
-);
+type UploadFormProps<Content extends ReadFile, Created> = {
+  path: '/batches' | '/coverage';
+  read: (bytes: Uint8Array, options: ReadOptions) => Content;
+  hint: string;
+  /** The label of the button that uploads. */
+  action: string;
+  preview: (name: string, content: Content) => ReactNode;
+  /** The names of the fields in `children`, as in the API. */
+  fields: readonly string[];
+  children: ReactNode;
+  onCreated: (created: Created) => void;
+};
+
+/** Chooses, previews and uploads a file with its fields. Nothing is sent before the button is pressed. */
+export const UploadForm = <Content extends ReadFile, Created>(props: UploadFormProps<Content, Created>) => {
+  const { path, read, hint, action, preview, fields, children, onCreated } = props;
+  const sendOnce = useIdempotencyKey();
+  const topic = path === '/batches' ? 'batches' : 'coverage';
+  const upload = useApiMutation([topic], (api, { file, texts }: { file: File; texts: [string, string][] }) => {
+    const form = new FormData();
+    // Fields precede the file: the service reads the form as a stream.
+    for (const [name, text] of texts) form.set(name, text);
+    form.set('file', file, file.name);
+    return sendOnce([file, JSON.stringify(texts)], (headers) =>
+      api.call<Created>('POST', path, { body: form, headers }),
+    );
+  });
+  const { chosen, error, clear, zone } = useChosenFile(read, { hint, onChange: upload.reset });
+  const submit = ({ currentTarget }: FormEvent<HTMLFormElement>) => {
+    if (!chosen) return;
+    const sheet = chosen.sheet === undefined ? {} : { sheet: chosen.sheet };
+    const texts = Object.entries({ ...filledFields(currentTarget, fields), ...sheet }) as [string, string][];
+    upload.mutate({ file: chosen.file, texts }, { onSuccess: onCreated });
+  };
+  return (
+    <Form className="stack" onSubmit={submit}>
+      {zone}
+      <ErrorAlert error={error ?? upload.error} />
+      {chosen && (
+        <>
+          {preview(chosen.file.name, chosen.content)}
+          <div className="inline-form">{children}</div>
+          <div className="actions">
+            <Button type="submit" variant="primary" isPending={upload.isPending}>
+              {action}
+            </Button>
+            <Button variant="quiet" onPress={clear}>
+              Choose another file
+            </Button>
+          </div>
+        </>
+      )}
+    </Form>
+  );
+};

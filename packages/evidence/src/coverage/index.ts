@@ -1,1 +1,0 @@
-export { type CoverageReport, coverageReportPdf } from './coverage-report-pdf.js';
