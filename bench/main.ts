@@ -39,8 +39,8 @@ const PARTS = [
 type Part = (typeof PARTS)[number];
 /** Run only when they are named: they take minutes and 7 GiB of disk for each three million requests. */
 const NAMED_ONLY: readonly Part[] = ['large', 'coverage'];
-/** Requests in the databases that `large` compares. */
-const LARGE_SIZES = [10_000, 3_000_000];
+/** Requests in the databases that `large` compares. With `--requests` the large one has so many. */
+const LARGE_SIZES = { small: 10_000, large: 3_000_000 };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RESULTS = path.join(ROOT, '.artifacts', 'bench');
@@ -58,10 +58,11 @@ const readArguments = (): { quick: boolean; parts: readonly Part[]; sizes: numbe
     });
     const all = PARTS.filter((part) => !NAMED_ONLY.includes(part));
     const parts = positionals.length === 0 ? all : PARTS.filter((part) => positionals.includes(part));
-    const largest = values.requests === undefined ? [] : [Number(values.requests)];
-    if (largest.some((n) => !Number.isSafeInteger(n) || n < 10_000)) return usage();
+    const large = values.requests === undefined ? LARGE_SIZES.large : Number(values.requests);
+    if (!Number.isSafeInteger(large) || large < LARGE_SIZES.small) return usage();
     if (positionals.some((name) => !(PARTS as readonly string[]).includes(name))) return usage();
-    return { quick: values.quick === true, parts, sizes: [...LARGE_SIZES.slice(0, values.quick ? 1 : 2), ...largest] };
+    const largest = values.quick && values.requests === undefined ? [] : [large];
+    return { quick: values.quick === true, parts, sizes: [LARGE_SIZES.small, ...largest] };
   } catch {
     return usage();
   }

@@ -5,22 +5,28 @@ import { type Percentiles, percentiles } from '../measuring.js';
 import { checkChain } from './check-chain.js';
 import { type BenchDatabase, openDatabase } from './open-database.js';
 
-/** `beside`: milliseconds of statements that ran meanwhile. `deleted`: checks. */
-type Phase = { name: string; seconds: number; deleted: number; beside: Percentiles; slowest: number };
+/** What ran beside: milliseconds of each statement, and of all statements of a check in order. */
+type Beside = { statements: Percentiles; checks: Percentiles; slowest: number };
+/** Phases of a kind, of all rounds. `seconds`: of the work of each. `deleted`: checks, of all rounds. */
+type Phase = { name: string; seconds: number[]; deleted: number; beside: Beside };
 export type ExpiryFigures = { rows: number; phases: Phase[] };
 
 const MONTHS = 12;
+/** A month expires in each; phases in which nothing expires are in between. */
+const ROUNDS = 3;
 const CALLERS = 4;
+/** A check of each caller begins this long after the one before: twenty a second, so that no statement waits for a core. */
+const CHECK_EVERY_MS = 200;
 const ROWS_PER_STATEMENT = 50_000;
-/** Seconds of the phases that have no end of their own. */
+/** Each phase lasts so long, and its work begins after a third of it. */
 const SECONDS = 15;
 
 /** The start of the month that is `ago` months before the current one. */
 const monthStart = (ago: number): number => startOfMonth(new Date(), ago);
 
 /** A month of checks, each with its request, exchange, leaf, unit and event. */
-const fillMonth = async ({ db, accountId }: BenchDatabase, rows: number): Promise<void> => {
-  const [from, length] = [monthStart(MONTHS), monthStart(MONTHS - 1) - monthStart(MONTHS)];
+const fillMonth = async ({ db, accountId }: BenchDatabase, ago: number, rows: number): Promise<void> => {
+  const [from, length] = [monthStart(ago), monthStart(ago - 1) - monthStart(ago)];
   for (let start = 0; start < rows; start += ROWS_PER_STATEMENT)
     await db.$executeRaw`
       WITH ids AS MATERIALIZED (
@@ -49,30 +55,61 @@ const fillMonth = async ({ db, accountId }: BenchDatabase, rows: number): Promis
       INSERT INTO anchor_leaf (check_id, hash) SELECT id, sha256(id::text::bytea) FROM ids`;
 };
 
-/** Runs `work` beside the statements of checks. `deleted`: of its result. */
-const beside = async (
-  database: BenchDatabase,
-  name: string,
-  work: () => Promise<{ deleted: number }>,
-): Promise<Phase> => {
-  const times: number[] = [];
-  let running = true;
-  const callers = Array.from({ length: CALLERS }, async () => {
-    const chain = Object.values(checkChain(database));
-    while (running)
-      for (const run of chain) {
-        const startedAt = performance.now();
-        await run();
-        times.push(performance.now() - startedAt);
-      }
-  });
+/** The times of what ran beside work, in milliseconds; those of checks from the time at which they were due. */
+type Times = { statements: number[]; checks: number[] };
+const TIMES = (): Times => ({ statements: [], checks: [] });
+
+/** A month's work, and the times beside it. */
+type Run = { seconds: number; deleted: number; during: Times; whole: Times };
+
+/** Calls the statements of checks at a steady rate for a phase, and runs `work` in it. `during`: of checks that it overlaps. */
+const beside = async (database: BenchDatabase, work: () => Promise<number>): Promise<Run> => {
+  const [whole, during] = [TIMES(), TIMES()];
   const startedAt = performance.now();
-  const { deleted } = await work();
-  const seconds = Math.round((performance.now() - startedAt) / 10) / 100;
-  running = false;
+  const endsAt = startedAt + SECONDS * 1_000;
+  const working = { from: startedAt + (SECONDS * 1_000) / 3, to: Number.POSITIVE_INFINITY };
+  const callers = Array.from({ length: CALLERS }, async (_, n) => {
+    const chain = Object.values(checkChain(database));
+    let next = startedAt + (n * CHECK_EVERY_MS) / CALLERS;
+    for (; next < endsAt || working.to === Number.POSITIVE_INFINITY; next += CHECK_EVERY_MS) {
+      await until(next);
+      const times: number[] = [];
+      for (const run of chain) {
+        const statementAt = performance.now();
+        await run();
+        times.push(performance.now() - statementAt);
+      }
+      const now = performance.now();
+      for (const into of now > working.from && next < working.to ? [whole, during] : [whole]) {
+        into.statements.push(...times);
+        into.checks.push(now - next);
+      }
+    }
+  });
+  await until(working.from);
+  const deleted = await work().finally(() => {
+    working.to = performance.now();
+  });
   await Promise.all(callers);
-  const slowest = Math.round(times.reduce((most, time) => Math.max(most, time), 0));
-  return { name, seconds, deleted, beside: percentiles(times), slowest };
+  return { seconds: Math.round((working.to - working.from) / 10) / 100, deleted, during, whole };
+};
+
+/** Resolves at a time of `performance.now()`. */
+const until = (at: number): Promise<unknown> =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(0, at - performance.now())));
+
+const phaseOf = (name: string, runs: readonly Run[], times: (run: Run) => Times): Phase => {
+  const statements = runs.flatMap((run) => times(run).statements);
+  return {
+    name,
+    seconds: runs.map(({ seconds }) => seconds),
+    deleted: runs.reduce((sum, { deleted }) => sum + deleted, 0),
+    beside: {
+      statements: percentiles(statements),
+      checks: percentiles(runs.flatMap((run) => times(run).checks)),
+      slowest: Math.round(statements.reduce((most, time) => Math.max(most, time), 0)),
+    },
+  };
 };
 
 const checksOf = async ({ db }: BenchDatabase): Promise<number> => {
@@ -80,36 +117,54 @@ const checksOf = async ({ db }: BenchDatabase): Promise<number> => {
   return row?.n ?? 0;
 };
 
-/** The end of a month of `rows` checks: dropped as a whole, and for comparison deleted in chunks for a while. */
+/**
+ * The end of months of `rows` checks, each dropped as a whole, in turns with phases in which nothing expires; and for comparison
+ * checks of the first of them deleted in chunks for a while.
+ */
 export const measureExpiry = async (rows: number): Promise<ExpiryFigures> => {
   const database = await openDatabase(MONTHS, CALLERS + 2);
   try {
-    await fillMonth(database, rows);
+    for (let round = 0; round < ROUNDS; round += 1) await fillMonth(database, MONTHS - round, rows);
     // Takes longer than the service lets a statement run.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query('VACUUM ANALYZE');
+    await client.query('CHECKPOINT');
     await client.end();
-    const before = new Date(monthStart(MONTHS - 1));
-    const pause = () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000));
-    await beside(database, 'warm-up', () => pause().then(() => ({ deleted: 0 })));
-    const idle = await beside(database, 'nothing expires', () => pause().then(() => ({ deleted: 0 })));
-    const chunks = await beside(database, 'in chunks of 500, for a while', async () => {
+    const idle = () => beside(database, async () => 0);
+    await idle();
+    const chunks = await beside(database, async () => {
       let deleted = 0;
-      for (const end = performance.now() + SECONDS * 1_000; performance.now() < end; )
-        deleted += (await deleteOldEvidence(database.db)(before, 1)).requests;
-      return { deleted };
+      for (const end = performance.now() + (SECONDS * 1_000) / 3; performance.now() < end; )
+        deleted += (await deleteOldEvidence(database.db)(new Date(monthStart(MONTHS - 1)), 1)).requests;
+      return deleted;
     });
-    const left = await checksOf(database);
-    const dropped = await beside(database, 'partitions dropped', async () => {
-      const { failures } = await maintainPartitions(database.url)(new Date(), {
-        ...{ evidenceBefore: before, deliveriesBefore: before },
+    const [quiet, dropped]: [Run[], Run[]] = [[], []];
+    let left = await checksOf(database);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      quiet.push(await idle());
+      const before = new Date(monthStart(MONTHS - 1 - round));
+      const run = await beside(database, async () => {
+        const { failures } = await maintainPartitions(database.url)(new Date(), {
+          ...{ evidenceBefore: before, deliveriesBefore: before },
+        });
+        if (failures.length > 0) throw new AggregateError(failures);
+        return 0;
       });
-      if (failures.length > 0) throw new AggregateError(failures);
-      return { deleted: left };
-    });
-    if ((await checksOf(database)) > 0) throw new Error('checks of the expired month are left');
-    return { rows, phases: [idle, chunks, dropped] };
+      const now = await checksOf(database);
+      dropped.push({ ...run, deleted: left - now });
+      left = now;
+    }
+    if (left > 0) throw new Error('checks of expired months are left');
+    return {
+      rows,
+      phases: [
+        phaseOf('nothing expires', quiet, ({ whole }) => whole),
+        phaseOf(`partitions dropped: all ${SECONDS} s`, dropped, ({ whole }) => whole),
+        phaseOf('partitions dropped: checks meanwhile', dropped, ({ during }) => during),
+        phaseOf('in chunks of 500: checks meanwhile', [chunks], ({ during }) => during),
+      ],
+    };
   } finally {
     await database.close();
   }

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import { AppError } from '@vat/domain';
 import { type Logger, type Metrics, readAsSetting, throttledLog } from '@vat/runtime';
 import express, { type Router } from 'express';
@@ -34,9 +35,6 @@ type AppDeps = AuthenticateDeps &
     /** Addresses and CIDRs whose X-Forwarded-For is believed. */
     trustedProxies: readonly string[];
   };
-
-/** A flood of sign-ins is reported again after this long. */
-const REPEAT_WARNING_MS = 30_000;
 
 /**
  * The HTTP interface with all routes. Throws SettingsError. Expects one request of a connection at a time, which

@@ -86,8 +86,8 @@ export const composeChecks = (
   const { sources } = enrichment;
 
   const find = findRequest(db);
-  const recordings = createRecordings((error) =>
-    log.warn('An answer was not stored; the sweep will repeat the lookup.', errorFields(error)),
+  const recordings = createRecordings((error, request) =>
+    log.warn('An answer was not stored; the sweep will repeat the lookup.', { request, ...errorFields(error) }),
   );
   const enqueueSettle = (ref: RequestRef, { origin, state }: CheckRequest) =>
     producer
@@ -97,7 +97,10 @@ export const composeChecks = (
         priority: priorityClassOf({ origin, pending: state === 'pending' }),
       })
       .catch((error: unknown) =>
-        log.warn('A settlement was not enqueued; the sweep will enqueue it.', errorFields(error)),
+        log.warn('A settlement was not enqueued; the sweep will enqueue it.', {
+          request: ref.requestId,
+          ...errorFields(error),
+        }),
       );
 
   const statistics = upstreamStatistics(recordMinutes(db), now);

@@ -74,8 +74,8 @@ export const composeRecording = (
     advanced: progress.advanced,
     publishChange,
     notifyCaller,
-    onRecorded: (request, check, { verdict }) =>
-      log.debug('A check was recorded.', { request: request.id, check_id: publicId('check', check.id), verdict }),
+    onRecorded: ({ id, request_id, verdict }) =>
+      log.debug('A check was recorded.', { request: request_id, check_id: id, verdict }),
     now,
   });
   return { make, record, notifyCaller, sendDelivery, dispatchByJob, progress };

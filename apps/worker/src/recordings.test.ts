@@ -35,7 +35,7 @@ test('work that keeps failing is given up and reported, and its job learns of it
     tries += 1;
     return Promise.reject(away);
   });
-  await expect(recordings.complete(() => Promise.reject(away))).rejects.toBe(away);
+  await expect(recordings.complete('request', () => Promise.reject(away))).rejects.toBe(away);
   await recordings.drain();
   expect(given).toEqual([away, away]);
   expect(tries).toBeGreaterThan(1);
@@ -44,7 +44,7 @@ test('work that keeps failing is given up and reported, and its job learns of it
 test('work whose job waits for its result is repeated until it succeeds', async () => {
   const recordings = createRecordings(() => undefined, { retryDelayMs: 1 });
   let tries = 0;
-  const result = recordings.complete(async () => {
+  const result = recordings.complete('request', async () => {
     tries += 1;
     if (tries < 5) throw new Error('Postgres is away');
     return 'stored';

@@ -10,7 +10,7 @@ type Recordings = {
   /** Whether work for this request has started and not ended. */
   isOpen: (requestId: string) => boolean;
   /** Like `start`, for work whose result the job needs. Throws the last error when the time is over. */
-  complete: <T>(work: () => Promise<T>) => Promise<T>;
+  complete: <T>(requestId: string, work: () => Promise<T>) => Promise<T>;
   /** Resolves when fewer than {@link MAX_OPEN} are open. */
   room: () => Promise<void>;
   /** Resolves when all of it has ended. From then on work that fails is repeated for {@link STOPPING_MS} at most. */
@@ -34,28 +34,28 @@ const MAX_OPEN = 200;
  * process.
  */
 export const createRecordings = (
-  onGivenUp: (error: unknown) => void,
+  onGivenUp: (error: unknown, requestId: string) => void,
   { giveUpAfterMs = GIVE_UP_AFTER_MS, retryDelayMs = RETRY_DELAY_MS } = {},
 ): Recordings => {
   const open = new Set<Promise<unknown>>();
   const requests = new Set<string>();
   let stopsAt = Number.POSITIVE_INFINITY;
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async <T>(requestId: string, work: () => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + giveUpAfterMs;
     for (;;) {
       try {
         return await work();
       } catch (error) {
         if (performance.now() + retryDelayMs > Math.min(endsAt, stopsAt)) {
-          onGivenUp(error);
+          onGivenUp(error, requestId);
           throw error;
         }
         await pause(retryDelayMs);
       }
     }
   };
-  const complete = async <T>(work: () => Promise<T>): Promise<T> => {
-    const running = run(work);
+  const complete = async <T>(requestId: string, work: () => Promise<T>): Promise<T> => {
+    const running = run(requestId, work);
     const ended = running.catch(() => undefined).finally(() => open.delete(ended));
     open.add(ended);
     return running;
@@ -63,7 +63,7 @@ export const createRecordings = (
   return {
     start: (requestId, work) => {
       requests.add(requestId);
-      complete(work)
+      complete(requestId, work)
         .catch(() => undefined)
         .finally(() => requests.delete(requestId));
     },

@@ -1,23 +1,13 @@
 import { openConnections, REPEAT_WARNING_MS } from '@vat/composition';
 import { pingDatabase, readWaits } from '@vat/db';
-import {
-  type Consumer,
-  DELIVERY_QUEUES,
-  type JobHandlers,
-  joinCluster,
-  pingRedis,
-  QUEUES,
-  startConsumers,
-} from '@vat/queues';
-import { createMetrics, type Logger, type Stoppable, throttledLog, throttledWarn, withLogContext } from '@vat/runtime';
+import { type Consumer, type JobHandlers, joinCluster, pingRedis, QUEUES, startConsumers } from '@vat/queues';
+import { createMetrics, type Logger, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
 
 const REPEAT_JOB_WARNING_MS = 1_000;
 
 /** The waits are read at most once in this time, however often the metrics are. */
 const WAITS_CACHE_MS = 5_000;
-
-const UNLOGGED_QUEUES = Object.values(DELIVERY_QUEUES).map(({ name }) => name);
 
 /** What all parts of a worker share: settings, connections, log, metrics and `serve`, which starts the consumers. */
 export type WorkerContext = ReturnType<typeof createWorkerContext>;
@@ -45,9 +35,6 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
         metrics.jobErrors.inc({ queue });
         onJobError(error, { queue, job_id: jobId });
       },
-      // The log context costs time at every promise, too much for queues with thousands of jobs a second.
-      runJob: ({ queue, jobId }, run) =>
-        UNLOGGED_QUEUES.includes(queue) ? run() : withLogContext({ job_id: jobId, queue }, run),
     });
     const capOf = new Map(Object.values(QUEUES).map(({ name, globalConcurrency }) => [name, globalConcurrency]));
     const membership = joinCluster({

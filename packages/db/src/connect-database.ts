@@ -5,6 +5,7 @@ import { PrismaClient } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
 import { prepareConnection, translatesNames } from './prepare-connection.js';
 import { query } from './query.js';
+import { type Queryable, statementsOn } from './statements-on.js';
 
 /** How a process uses Postgres. Times in milliseconds. */
 export type DatabaseOptions = {
@@ -37,11 +38,10 @@ const PLANNER_COSTS = {
 /** The adapter's type does not allow `undefined` (no name), but the adapter and `pg` do. */
 type StatementNames = (statement: { sql: string }) => string;
 
-/** The Prisma client. Other packages must not depend on its type. */
-export type Database = PrismaClient;
+export type { Queryable } from './statements-on.js';
 
-/** The client, or one of its transactions. */
-export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
+/** The Prisma client, whose raw statements outside of transactions run without it. Other packages must not depend on its type. */
+export type Database = Omit<PrismaClient, keyof Queryable> & Queryable;
 
 /** Opens connections. When Postgres is unavailable, they are opened on demand later. Never rejects. */
 const warm = async (pool: pg.Pool, connections: number): Promise<void> => {
@@ -57,9 +57,10 @@ export type ConnectedDatabase = { db: Database; warmed: Promise<void>; close: ()
 
 /** Opens the pool without waiting for Postgres, so that a process starts while it is unavailable. */
 export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => {
-  const name = nameStatement(() => performance.now());
+  const named = nameStatement(() => performance.now());
   // False before the first connection. All connections have the same address and therefore lead to the same kind of server.
   let namesWork = false;
+  const name = (statement: { sql: string }) => (namesWork ? named(statement) : undefined);
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
@@ -82,15 +83,18 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
     disposeExternalPool: true,
     // A broken idle connection is replaced at the next query, which reports the error.
     onPoolError: () => undefined,
-    statementNameGenerator: ((statement) => (namesWork ? name(statement) : undefined)) as StatementNames,
+    statementNameGenerator: name as StatementNames,
   });
   // The adapter listens only from the first query on.
   pool.on('error', () => undefined);
   const warmed = warm(pool, options.keepOpen ?? 0);
-  const db = new PrismaClient({
+  const prisma = new PrismaClient({
     adapter,
     transactionOptions: { maxWait: options.connectTimeoutMs, timeout: options.queryTimeoutMs * 2 },
   });
+  // Properties of the object itself: set on the client they would be those of its transactions as well.
+  const own = { ...statementsOn(pool, name), $transaction: prisma.$transaction.bind(prisma) };
+  const db = Object.create(prisma, Object.getOwnPropertyDescriptors(own)) as Database;
   let closed = false;
   return {
     db,
@@ -98,7 +102,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
     close: async () => {
       if (closed) return;
       closed = true;
-      await db.$disconnect();
+      await prisma.$disconnect();
       // Prisma ends a pool that it has used; a pool without queries is ended here.
       if (!pool.ending) await pool.end();
     },

@@ -42,6 +42,12 @@ export type SlotSession = {
   close: () => Promise<void>;
 };
 
+/**
+ * How long the release of a slot waits for the next acquisition, with which it shares a statement. A worker with a backlog takes
+ * its next job in less, and BullMQ gives a job to another worker only when this one takes none.
+ */
+const RELEASE_WITHIN_MS = 5;
+
 /** Milliseconds since its call, by the clock that has moved more: the one stands still while a machine sleeps. */
 const startStopwatch = (): (() => number) => {
   const [monotonic, wall] = [performance.now(), Date.now()];
@@ -118,7 +124,8 @@ export const openSlotSession = async (
 
 /**
  * Sends the commands of all member states over one connection. While one statement is running the next commands are queued
- * for the following one, so that under load one round trip serves many commands, and none waits for more than one statement.
+ * for the following one, so that under load one round trip serves many commands, and no acquisition waits for more than one
+ * statement. A release waits for the next acquisition: with a backlog there is one a moment later.
  */
 const sendCommands = (
   run: (commands: readonly Command[]) => Promise<boolean[]>,
@@ -127,10 +134,13 @@ const sendCommands = (
   type Queued = Command & { resolve: (done: boolean) => void; reject: (error: Error) => void };
   let queued: Queued[] = [];
   let sending = false;
+  let releasing: NodeJS.Timeout | undefined;
 
   const flush = async () => {
     sending = true;
     do {
+      clearTimeout(releasing);
+      releasing = undefined;
       const commands = queued;
       queued = [];
       try {
@@ -142,19 +152,28 @@ const sendCommands = (
         fail(reason);
         for (const command of commands) command.reject(reason);
       }
-    } while (queued.length > 0);
+    } while (queued.some(({ take }) => take));
     sending = false;
+    if (queued.length > 0) flushSoon();
+  };
+  const beat = () => {
+    if (!sending) void flush();
+  };
+  const flushSoon = () => {
+    releasing ??= setTimeout(() => {
+      releasing = undefined;
+      beat();
+    }, RELEASE_WITHIN_MS);
   };
 
   return {
     send: (command) =>
       new Promise((resolve, reject) => {
         queued.push({ ...command, resolve, reject });
-        if (!sending) void flush();
+        if (command.take) beat();
+        else flushSoon();
       }),
     // Without commands the statement only shows whether Postgres answers; one that is running shows it as well.
-    beat: () => {
-      if (!sending) void flush();
-    },
+    beat,
   };
 };

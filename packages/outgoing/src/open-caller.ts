@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type CheckSource, type Exchange, storedHeaders } from '@vat/domain';
 import got, { type Response } from 'got';
@@ -59,6 +58,7 @@ const parseUrl = (text: string): URL | null => {
 
 /** An operator's URL may contain credentials, and an exchange becomes part of customers' dossiers. */
 const withoutUserInfo = (url: URL): string => {
+  if (url.username === '' && url.password === '') return url.href;
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';
@@ -94,8 +94,9 @@ export const openCaller = ({
     ...{ agent, headers: defaults, retry: { limit: 0 }, ...(request && { request }) },
     ...{ followRedirect: false, throwHttpErrors: false, decompress: false },
   });
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one listener for each call in flight, so more than Node's ten
+  let closed = false;
+  /** Aborts each call in flight. */
+  const inFlight = new Set<() => void>();
 
   const call = ({ url: text, body, headers, deadlineMs, signal }: CallInput): Promise<RecordedCall> => {
     const startedAt = now();
@@ -124,8 +125,7 @@ export const openCaller = ({
     return new Promise((resolve) => {
       if (url === null)
         return resolve(record('failed', 'Error: the upstream address is not an http(s) URL', 'ERR_INVALID_URL'));
-      if (closing.signal.aborted || signal?.aborted)
-        return resolve(record('aborted', 'AbortError: aborted before it was sent', null));
+      if (closed || signal?.aborted) return resolve(record('aborted', 'AbortError: aborted before it was sent', null));
 
       const stream = client.stream(url, {
         method,
@@ -134,7 +134,7 @@ export const openCaller = ({
       });
       const settle = (end: CallEnd, error: string | null, errorCode: string | null = null) => {
         clearTimeout(timer);
-        closing.signal.removeEventListener('abort', abort);
+        inFlight.delete(abort);
         signal?.removeEventListener('abort', abort);
         resolve(record(end, error, errorCode)); // later calls have no effect
         if (end !== 'complete') stream.destroy();
@@ -146,7 +146,7 @@ export const openCaller = ({
         () => settle('deadline', `no complete answer within ${Math.round(deadlineMs)} ms`),
         deadlineMs,
       );
-      closing.signal.addEventListener('abort', abort);
+      inFlight.add(abort);
       signal?.addEventListener('abort', abort);
 
       stream.on('error', fail); // never removed: an error after the end must not be uncaught
@@ -174,7 +174,8 @@ export const openCaller = ({
   };
 
   const close = () => {
-    closing.abort();
+    closed = true;
+    for (const abort of inFlight) abort();
     agent.http.destroy();
     agent.https.destroy();
   };

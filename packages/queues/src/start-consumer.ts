@@ -44,8 +44,6 @@ type ConsumerOptions = {
   stopping: AbortSignal;
   /** The clock of due times; the own one by default, which BullMQ uses. */
   now?: () => Date;
-  /** Runs a handler, for example with a context for its log lines. */
-  runJob?: (job: JobRef, run: () => Promise<JobResult>) => Promise<JobResult>;
 };
 
 /** A job whose handler failed is retried after this; its row shows whether anything is left to do. */
@@ -100,15 +98,7 @@ const wakeLoop = (worker: Worker): void => {
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  {
-    connection,
-    prefix,
-    stopping,
-    onJobError,
-    onError,
-    now = () => new Date(),
-    runJob = (_job, run) => run(),
-  }: ConsumerOptions,
+  { connection, prefix, stopping, onJobError, onError, now = () => new Date() }: ConsumerOptions,
 ): Consumer => {
   const turns = createTurns(connection);
   let active = 0;
@@ -135,7 +125,7 @@ export const startConsumer = <P>(
     }
     let result: JobResult;
     try {
-      result = await runJob(ref, () => handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping }));
+      result = await handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping });
     } catch (error) {
       onJobError(error, ref);
       result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };

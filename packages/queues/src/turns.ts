@@ -5,6 +5,9 @@ import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 /** Jobs run in the order of their places; see {@link TURN_PLACES}. */
 const PLACES: Readonly<Record<PriorityClass, { ahead: number; each: number }>> = TURN_PLACES;
 
+/** The same for the script. */
+const PLACES_TEXT = JSON.stringify(PLACES);
+
 /** BullMQ's greatest priority; the lowest is 1, since 0 stands for none. */
 const MAX_PRIORITY = 2 ** 21 - 1;
 /** The count of lookups starts again from here, long before priorities end. */
@@ -148,7 +151,7 @@ export const createTurns = (connection: RedisConnection) => {
     leave: async (queue: Keys, turn: string, jobId: string, firstRun: boolean): Promise<number | null> => {
       if (connection.status !== 'ready') return null;
       const keys = ['turns', 'retried', 'prioritized'].map((type) => queue.toKey(type));
-      const left = leavePlace(...keys, jobId, turn, firstRun ? '1' : '0', JSON.stringify(PLACES), MAX_PRIORITY);
+      const left = leavePlace(...keys, jobId, turn, firstRun ? '1' : '0', PLACES_TEXT, MAX_PRIORITY);
       return left.catch(() => null);
     },
     /** Marks a job that is about to be delayed: it gets a new place when it is due. */

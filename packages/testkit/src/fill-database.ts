@@ -56,18 +56,48 @@ export const FILLED_DAYS = 100;
 const MONTHS = 12;
 const DAY_MS = 86_400_000;
 
-type Index = { name: string; definition: string };
+/** The statements that run at the same time. */
+const CONNECTIONS = 2;
+/** Foreign keys are not checked. */
+const SESSION = {
+  ...{ session_replication_role: 'replica', synchronous_commit: 'off', jit: 'off' },
+  ...{ maintenance_work_mem: '256MB', work_mem: '64MB' },
+};
+
+type Index = { table: string; name: string; definition: string };
 
 /** The indexes of the large tables that no constraint needs. Those of partitions belong to the index of their table. */
 const findIndexes = async (client: pg.Client): Promise<Index[]> => {
   const { rows } = await client.query<Index>(
-    `SELECT i.indexrelid::regclass::text AS name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
-     FROM pg_index i LEFT JOIN pg_constraint c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x')
+    `SELECT t.relname AS table, i.indexrelid::regclass::text AS name,
+       replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
+     FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid LEFT JOIN pg_constraint c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x')
      WHERE i.indrelid = ANY($1::regclass[]) AND c.oid IS NULL
      ORDER BY i.indrelid, i.indexrelid`,
     [GROWING_TABLES.map((table) => `"${table}"`)],
   );
   return rows;
+};
+
+/** A statement with the table that it changes and those that it reads. */
+type Step = { sql: string; writes: string; reads: string[] };
+
+const insertStep = (sql: string): Step => ({
+  sql,
+  writes: /^\s*INSERT INTO "?(\w+)/.exec(sql)?.[1] ?? '',
+  reads: [...sql.matchAll(/\b(?:FROM|JOIN) "?(\w+)/g)].map(([, table]) => table ?? ''),
+});
+
+/** Runs statements at the same time, except that each waits for those before it that change a table of it, or read the one it changes. */
+const runSteps = async (pool: pg.Pool, steps: readonly Step[]): Promise<void> => {
+  const begun: (Step & { ended: Promise<unknown> })[] = [];
+  for (const step of steps) {
+    const touched = [step.writes, ...step.reads];
+    const before = begun.filter(({ writes, reads }) => touched.includes(writes) || reads.includes(step.writes));
+    const ended = Promise.all(before.map((other) => other.ended)).then(() => pool.query(step.sql));
+    begun.push({ ...step, ended });
+  }
+  await Promise.all(begun.map(({ ended }) => ended));
 };
 
 /** What has not ended is at the end of the order of ids. `$1`: an id in the middle. */
@@ -96,27 +126,32 @@ export const FIND_IDS = `
 
 /**
  * Fills an empty, migrated database with a service's data of {@link FILLED_DAYS} days: 50 accounts, one of which has 60 % of
- * the rows. The rows are made by Postgres, table by table and in the order of their ids, without the secondary indexes, which
- * are built afterwards; foreign keys are not checked. Hashes are not those of the bodies. Needs a superuser.
+ * the rows. The rows are made by Postgres, each table in the order of its ids and several tables at a time, without the secondary
+ * indexes, which are built afterwards; foreign keys are not checked. Hashes are not those of the bodies. Needs a superuser.
  */
 export const fillDatabase = async (url: string, { requests, until = new Date() }: FillSize): Promise<FilledIds> => {
-  const client = new pg.Client({ connectionString: url });
+  const options = Object.entries(SESSION).map(([name, value]) => `-c ${name}=${value}`);
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, options: options.join(' ') });
+  const client = new pg.Client({ connectionString: url, options: options.join(' ') });
   await client.connect();
   try {
-    await client.query(`SET session_replication_role = replica; SET synchronous_commit = off;
-      SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'; SET jit = off`);
     await makePastMonths(client, until, MONTHS);
     const indexes = await findIndexes(client);
     await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
     const to = until.getTime();
     const from = to - FILLED_DAYS * DAY_MS;
-    for (const sql of fillStatements({ requests, from, to })) await client.query(sql);
-    for (const { definition } of indexes) await client.query(definition);
-    await client.query(`VACUUM (ANALYZE) ${GROWING_TABLES.map((table) => `"${table}"`).join(', ')}, account, usage`);
+    await runSteps(pool, [
+      ...fillStatements({ requests, from, to }).map(insertStep),
+      ...indexes.map(({ table, definition }) => ({ sql: definition, writes: table, reads: [] })),
+      ...[...GROWING_TABLES, 'account', 'usage'].map((table) => ({
+        ...{ sql: `VACUUM (ANALYZE) "${table}"`, writes: table, reads: [] },
+      })),
+    ]);
     const { rows } = await client.query<FilledIds>(FIND_IDS, [lowestIdAt((from + to) / 2), lowestIdAt(to - 60_000)]);
     if (!rows[0]) throw new Error('the filled database is too small');
     return rows[0];
   } finally {
+    await pool.end();
     await client.end();
   }
 };

@@ -18,6 +18,12 @@ type InsertChecks = {
 };
 
 /**
+ * Loaded on demand, because it would add a quarter of a second to every test file with a world, and once: jest refuses an import
+ * while one of several concurrent tests has ended and none begins.
+ */
+let evidence: Promise<typeof import('@vat/evidence')> | undefined;
+
+/**
  * Inserts checks as the service records them (request, exchanges, check, leaf of the next anchor), thousands per second, for
  * tests and benchmarks that read many checks. Returns the ids of the rows in ascending order.
  */
@@ -25,8 +31,8 @@ export const insertChecks = async (
   { sql }: Pick<World, 'sql'>,
   { accountId, count, from = new Date(Date.now() - 3_600_000), exchanges = 2, answerBytes = 1_500 }: InsertChecks,
 ): Promise<string[]> => {
-  // Loaded on demand: it would add a quarter of a second to every test file with a world.
-  const { hashCheck } = await import('@vat/evidence');
+  evidence ??= import('@vat/evidence');
+  const { hashCheck } = await evidence;
   const account = uuidOf('account', accountId);
   const ids: string[] = [];
   for (let start = 0; start < count; start += ROWS_PER_STATEMENT) {

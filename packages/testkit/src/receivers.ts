@@ -98,6 +98,12 @@ export const openReceivers = async (): Promise<Receivers> => {
   };
 };
 
+/**
+ * Loaded on demand, because most test files with a world have no webhook, and once: jest refuses an import while one of several
+ * concurrent tests has ended and none begins.
+ */
+let sealing: Promise<typeof import('@vat/webhooks')> | undefined;
+
 /** Sets the endpoint of an account (`acc_…`) like the dashboard, and returns the secret that its user would see. */
 export const configureWebhook = async (
   world: Pick<World, 'sql' | 'settings'>,
@@ -106,8 +112,8 @@ export const configureWebhook = async (
 ): Promise<string> => {
   const accountId = uuidOf('account', account.account_id);
   if (accountId === null) throw new Error(`${account.account_id} is not an account id`);
-  // Loaded on demand, because most test files with a world have no webhook.
-  const { newWebhookSecret, sealSecret, secretPrefix } = await import('@vat/webhooks');
+  sealing ??= import('@vat/webhooks');
+  const { newWebhookSecret, sealSecret, secretPrefix } = await sealing;
   const secret = newWebhookSecret();
   const sealed = sealSecret(String(world.settings.SECRET_KEY), accountId, secret);
   await world.sql(

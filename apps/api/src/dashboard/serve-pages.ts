@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AppError } from '@vat/domain';
 import express, { type RequestHandler, Router } from 'express';
+import { readOnly } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 
 export type ServePagesDeps = {
@@ -57,11 +58,7 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   const common = { index: false, redirect: false, etag: false } as const;
 
   router.use(secure('pages'));
-  router.use((req, res, next) => {
-    if (req.method === 'GET' || req.method === 'HEAD') return next();
-    res.setHeader('Allow', 'GET, HEAD');
-    throw new AppError('METHOD_NOT_ALLOWED', { message: 'This path accepts GET, HEAD.' });
-  });
+  router.use(readOnly);
   router.use(
     '/assets',
     preferCompressed(assets),

@@ -4,6 +4,7 @@ import { AppError, type IdKind, type Reader, readVatNumber, type StoredId, uuidO
 import { canonicalForm } from '@vat/evidence';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
+import { badRequest } from './bad-request.js';
 
 /** The signed-in user of the dashboard and the token of the session. */
 export type DashboardSession = SignedIn & { token: string };
@@ -37,11 +38,7 @@ export const idempotencyKeyOf = (req: Request, caller: Pick<Caller, 'test'>): st
   const key = req.get('idempotency-key');
   if (key === undefined) return null;
   if (KEY_FORM.test(key)) return `${caller.test ? 'test' : 'live'}:${key}`;
-  const message = 'Idempotency-Key is 1 to 255 printable ASCII characters';
-  throw new AppError('BAD_REQUEST', {
-    message: `${message}.`,
-    extra: { fields: [{ path: 'Idempotency-Key', message }] },
-  });
+  throw badRequest('Idempotency-Key', 'Idempotency-Key is 1 to 255 printable ASCII characters');
 };
 
 /** The stored id of a public id in a path. Throws NOT_FOUND for an ill-formed one, as for an unknown one. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { explainIssue, fieldErrors, type InputSource } from '@vat/contracts';
 import { AppError, type Reader } from '@vat/domain';
 import type { z } from 'zod';
+import { badRequest } from './bad-request.js';
 
 /** Parses an input by its schema. Throws BAD_REQUEST with the fields to correct. */
 export const parse = <S extends z.ZodType>(schema: S, input: unknown, source: InputSource = 'body'): z.output<S> => {
@@ -39,7 +40,7 @@ const encodeCursor = (uuid: string, list: ListIdentity): string =>
 
 /** Throws BAD_REQUEST about the cursor. */
 export const refuseCursor = (message = 'cursor is not one that a list gave you'): never => {
-  throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path: 'cursor', message }] } });
+  throw badRequest('cursor', message);
 };
 
 /** The id in a cursor. Throws BAD_REQUEST when the cursor is malformed or belongs to another list. */

@@ -17,3 +17,10 @@ export const resource = (router: IRouter, path: string, methods: Partial<Record<
     throw new AppError('METHOD_NOT_ALLOWED', { message: `This path accepts ${allow}.` });
   });
 };
+
+/** Answers every method but GET and HEAD with 405 and `Allow`, on all paths below. */
+export const readOnly: RequestHandler = (req, res, next) => {
+  if (req.method === 'GET' || req.method === 'HEAD') return next();
+  res.setHeader('Allow', 'GET, HEAD');
+  throw new AppError('METHOD_NOT_ALLOWED', { message: 'This path accepts GET, HEAD.' });
+};

@@ -4,6 +4,7 @@ import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { badRequest } from '../http/bad-request.js';
 import { contextOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
 
@@ -48,18 +49,14 @@ export const requestId =
     withLogContext({ request_id: id }, next);
   };
 
-const refuse = (path: string, message: string): never => {
-  throw new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path, message }] } });
-};
-
 /** Throws BAD_REQUEST for a missing Host or an unknown Expect, which Node would refuse without the error envelope. */
 export const refuseBrokenHeaders: RequestHandler = (req, _res, next) => {
   const { host, expect } = req.headers;
-  if (host === undefined && req.httpVersion === '1.1') refuse('Host', 'Host is missing');
+  if (host === undefined && req.httpVersion === '1.1') throw badRequest('Host', 'Host is missing');
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {
     // Removed, since such a client sends its body without waiting for 100 Continue.
     delete req.headers.expect;
-    refuse('Expect', 'Expect is 100-continue or left out');
+    throw badRequest('Expect', 'Expect is 100-continue or left out');
   }
   next();
 };

@@ -6,6 +6,7 @@ import type { SettingsOf } from '@vat/runtime';
 import { type RequestHandler, Router } from 'express';
 import { networkOf } from '../dashboard/client-network.js';
 import { sessionTokens } from '../dashboard/session.js';
+import { readOnly } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 
 /** The password of an `Authorization: Basic` header, whatever the user name; null when there is none. Source: RFC 7617. */
@@ -90,12 +91,6 @@ type OpsServices = {
   /** Called when the queues cannot be read. */
   onError: (error: Error) => void;
   now: () => Date;
-};
-
-const readOnly: RequestHandler = (req, res, next) => {
-  if (req.method === 'GET' || req.method === 'HEAD') return next();
-  res.setHeader('Allow', 'GET, HEAD');
-  throw new AppError('METHOD_NOT_ALLOWED', { message: 'This path accepts GET, HEAD.' });
 };
 
 /**

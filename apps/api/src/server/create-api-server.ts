@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import { type Logger, type Metrics, throttledLog } from '@vat/runtime';
 import { refuseBrokenCall } from '../http/connection.js';
 import { guardConnections } from './guard-connections.js';
@@ -12,8 +13,6 @@ const CHECK_INTERVAL_MS = 5_000;
 const KEEP_ALIVE_MS = 65_000;
 /** A connection without a request for this long is closed. The headers of its next request may begin just before the keep-alive ends. */
 const IDLE_MS = KEEP_ALIVE_MS + HEADERS_TIMEOUT_MS + CHECK_INTERVAL_MS;
-
-const REPEAT_WARNING_MS = 30_000;
 
 type ApiServerDeps = {
   app: RequestListener;

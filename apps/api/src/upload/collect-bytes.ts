@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { AppError } from '@vat/domain';
-import { refuseUpload } from './upload.js';
+import { badRequest } from '../http/bad-request.js';
 
 /** Collects bytes that arrive in chunks. `add` copies the chunk; it returns false and copies nothing when the limit would be exceeded. */
 type ByteCollector = { add: (chunk: Uint8Array) => boolean; bytes: () => Buffer };
@@ -48,7 +48,7 @@ export const pipeWithLimit = (req: IncomingMessage, sink: Writable, maxBytes: nu
       total += chunk.length;
       if (total > maxBytes) fail(new AppError('FILE_TOO_LARGE'));
     };
-    const gone = (cause?: unknown): void => fail(refuseUpload('', 'The body ended early', cause));
+    const gone = (cause?: unknown): void => fail(badRequest('', 'The body ended early', cause));
     const onClose = (): void => {
       if (!req.readableEnded) gone();
     };

@@ -8,8 +8,9 @@ import {
   storableText,
 } from '@vat/domain';
 import { decodeWindows1252, isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
+import { badRequest } from '../http/bad-request.js';
 import { lowerPriority } from '../lower-priority.js';
-import { refuseUpload, type Upload } from './upload.js';
+import type { Upload } from './upload.js';
 
 /** `sheet`: the name of the sheet to read, for a workbook. */
 type SentFile = { bytes: Uint8Array; charset: string | null; sheet: string | undefined; createdAt: Date };
@@ -75,7 +76,7 @@ const markCharset = ({ bytes, charset }: Pick<Upload, 'bytes' | 'charset'>): Buf
   if (charset === null) return bytes;
   const known = CHARSETS.get(charset);
   if (known === undefined) {
-    throw refuseUpload('Content-Type', 'The charset is utf-8, utf-16le, utf-16be or windows-1252');
+    throw badRequest('Content-Type', 'The charset is utf-8, utf-16le, utf-16be or windows-1252');
   }
   const marked = Object.values(MARKS).some((mark) => bytes.subarray(0, mark.length).equals(mark));
   if (marked || bytes.length === 0) return bytes;

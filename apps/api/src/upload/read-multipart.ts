@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { AppError } from '@vat/domain';
 import { format as formatContentType } from 'content-type';
+import { badRequest } from '../http/bad-request.js';
 import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
-import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
+import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
 
 const MAX_NAME_CHARACTERS = 255;
 
@@ -37,7 +38,7 @@ const MAX_BOUNDARY = 70;
 
 const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyInstance => {
   if (boundary !== undefined && boundary.length > MAX_BOUNDARY)
-    throw refuseUpload('Content-Type', `The multipart boundary is longer than ${MAX_BOUNDARY} characters`);
+    throw badRequest('Content-Type', `The multipart boundary is longer than ${MAX_BOUNDARY} characters`);
   const parameters = boundary === undefined ? {} : { boundary };
   // Formatted again, so that the parser uses the boundary that was checked if the header contains two.
   const headers = { ...req.headers, 'content-type': formatContentType({ type: 'multipart/form-data', parameters }) };
@@ -50,7 +51,7 @@ const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyIns
       isPartAFile: (name, _type, fileName) => name === FILE || fileName !== undefined,
     });
   } catch (error) {
-    throw refuseUpload('Content-Type', 'The multipart boundary is missing', error);
+    throw badRequest('Content-Type', 'The multipart boundary is missing', error);
   }
 };
 
@@ -74,7 +75,7 @@ export const readMultipart = (
     if (name !== FILE || fileName !== undefined) {
       part.resume();
       const shown = name?.slice(0, SHOWN_CHARACTERS) ?? '';
-      return fail(refuseUpload(shown, name === FILE ? 'file is sent twice' : 'The only file is called file'));
+      return fail(badRequest(shown, name === FILE ? 'file is sent twice' : 'The only file is called file'));
     }
     fileName = tidyFileName(given);
     part.on('data', (chunk: Buffer) => {
@@ -84,20 +85,20 @@ export const readMultipart = (
   parser.on('field', (name: string | undefined, value: string) => {
     if (name === undefined || !known.includes(name)) {
       const shown = name?.slice(0, SHOWN_CHARACTERS) ?? '';
-      fail(refuseUpload(shown, `${shown === '' ? 'A part without a name' : shown} is not a known field`));
-    } else if (Object.hasOwn(fields, name)) fail(refuseUpload(name, `${name} is sent twice`));
+      fail(badRequest(shown, `${shown === '' ? 'A part without a name' : shown} is not a known field`));
+    } else if (Object.hasOwn(fields, name)) fail(badRequest(name, `${name} is sent twice`));
     else fields[name] = value;
   });
-  parser.on('partsLimit', () => fail(refuseUpload('', 'The form has too many parts')));
+  parser.on('partsLimit', () => fail(badRequest('', 'The form has too many parts')));
 
   const upload = done.then(
     () => {
       if (fileName === undefined)
-        throw refuseUpload(FILE, 'file is required: a part called file with the CSV file or workbook');
+        throw badRequest(FILE, 'file is required: a part called file with the CSV file or workbook');
       return { bytes: file.bytes(), charset: null, fileName, fields };
     },
     (error: unknown) => {
-      throw error instanceof AppError ? error : refuseUpload('', 'The body is not well-formed multipart', error);
+      throw error instanceof AppError ? error : badRequest('', 'The body is not well-formed multipart', error);
     },
   );
   return { upload, fail };

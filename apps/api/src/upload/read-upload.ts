@@ -5,10 +5,11 @@ import { AppError } from '@vat/domain';
 import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
 import type { Request, Response } from 'express';
+import { badRequest } from '../http/bad-request.js';
 import { continueIfAsked } from '../http/connection.js';
 import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { readMultipart, tidyFileName } from './read-multipart.js';
-import { ENVELOPE_BYTES, MAX_FILE_BYTES, refuseUpload, type Upload } from './upload.js';
+import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
 
 /** Decodes a header value as UTF-8, which most clients send in file names. Node decodes headers as Latin-1. */
 const decodeHeader = (header: string): string => {
@@ -60,13 +61,13 @@ export const readUpload =
     const { type, parameters } = parseContentType(req.headers['content-type'] ?? '');
     const raw = RAW_TYPES.has(type);
     if (!raw && type !== 'multipart/form-data') {
-      throw refuseUpload(
+      throw badRequest(
         'Content-Type',
         `Send the file as multipart/form-data with the part file, or as text/csv or ${XLSX_TYPE}`,
       );
     }
     const encoding = req.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') throw refuseUpload('Content-Encoding', 'Send the file uncompressed');
+    if (encoding !== 'identity') throw badRequest('Content-Encoding', 'Send the file uncompressed');
     const declared = Number(req.headers['content-length'] ?? 0);
     if (declared > MAX_FILE_BYTES + (raw ? 0 : ENVELOPE_BYTES)) throw new AppError('FILE_TOO_LARGE');
 
@@ -75,7 +76,7 @@ export const readUpload =
       ? readRawFile(req, parameters.charset?.toLowerCase() ?? null)
       : readMultipart(req, parameters.boundary, known);
     const deadline = setTimeout(
-      () => fail(refuseUpload('', `The body took longer than ${Math.round(deadlineMs / 1_000)} seconds`)),
+      () => fail(badRequest('', `The body took longer than ${Math.round(deadlineMs / 1_000)} seconds`)),
       deadlineMs,
     );
     try {
@@ -88,6 +89,6 @@ export const readUpload =
 /** Merges the fields of a form and of the query, not yet validated. Throws BAD_REQUEST for a field that is in both. */
 export const fieldsOf = ({ fields }: Pick<Upload, 'fields'>, query: object): Record<string, unknown> => {
   const twice = Object.keys(fields).find((name) => Object.hasOwn(query, name));
-  if (twice !== undefined) throw refuseUpload(twice, `${twice} is sent in the form and in the query`);
+  if (twice !== undefined) throw badRequest(twice, `${twice} is sent in the form and in the query`);
   return { ...query, ...fields };
 };

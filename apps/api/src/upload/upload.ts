@@ -1,5 +1,3 @@
-import { AppError } from '@vat/domain';
-
 /** Maximum bytes of an uploaded file, see docs/batches.md. */
 export const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
@@ -16,7 +14,3 @@ export type Upload = {
   /** Text fields of the form. */
   fields: Readonly<Record<string, string>>;
 };
-
-/** A BAD_REQUEST about one part of an upload. `path`: the name of a field or a header. `message`: without a full stop. */
-export const refuseUpload = (path: string, message: string, cause?: unknown): AppError =>
-  new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path, message }] }, cause });

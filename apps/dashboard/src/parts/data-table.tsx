@@ -7,6 +7,7 @@ import type { Query } from '../api/create-api.js';
 import { type Topic, useApiList } from '../api/use-api-query.js';
 import { Button } from './button.js';
 import { ErrorAlert, Loading } from './states.js';
+import { Page } from './text.js';
 
 export type Column<Row> = {
   head: string;
@@ -121,4 +122,21 @@ type ApiTableProps<Row> = Omit<PagedTableProps<Row>, 'list'> & { topic: Topic; p
 /** Queries a list of the API and shows it as a table. */
 export const ApiTable = <Row,>({ topic, path, query, ...table }: ApiTableProps<Row>) => (
   <PagedTable {...table} list={useApiList<Row>(topic, path, query)} />
+);
+
+type ListPageProps<Row> = Omit<ApiTableProps<Row>, 'label'> & {
+  title: string;
+  /** The name of the table, by default the title. */
+  label?: string;
+  actions?: ReactNode;
+  /** Shown above the list. */
+  children: ReactNode;
+};
+
+/** The page of a list of the API. */
+export const ListPage = <Row,>({ title, label = title, actions, children, ...table }: ListPageProps<Row>) => (
+  <Page title={title} actions={actions}>
+    {children}
+    <ApiTable {...table} label={label} />
+  </Page>
 );

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type CallUpstream,
   type CheckRequest,
@@ -36,12 +37,21 @@ type LookUpWithinSlotDeps = {
 const MARK_AFTER_MS = 200;
 
 /** Looks a number up while its slot is held; null when this service aborted the lookup or lost the slot. */
-export const lookUpWithinSlot =
-  ({ lookUp, markLookupStarted, abortLookups }: LookUpWithinSlotDeps) =>
-  async (request: CheckRequest, slot: LookupSlot | null, startedAt: Date): Promise<Lookup | null> => {
+export const lookUpWithinSlot = ({ lookUp, markLookupStarted, abortLookups }: LookUpWithinSlotDeps) => {
+  // One for each session of slots: a combined signal for each lookup would cost more than the rest of this function.
+  const combined = new WeakMap<AbortSignal, AbortSignal>();
+  const endOf = (lost: AbortSignal): AbortSignal => {
+    const known = combined.get(lost);
+    if (known) return known;
+    const signal = AbortSignal.any([lost, abortLookups]);
+    setMaxListeners(0, signal); // one listener for each lookup in flight, so more than Node's ten
+    combined.set(lost, signal);
+    return signal;
+  };
+  return async (request: CheckRequest, slot: LookupSlot | null, startedAt: Date): Promise<Lookup | null> => {
     const isLost = () => slot?.isHeld() === false;
     if (isLost()) return null;
-    const signal = slot ? AbortSignal.any([slot.lost, abortLookups]) : abortLookups;
+    const signal = slot ? endOf(slot.lost) : abortLookups;
     // The delay saves quick lookups the write.
     const mark = setTimeout(() => {
       markLookupStarted(request.id, request.attempts, startedAt).catch(() => undefined);
@@ -54,6 +64,7 @@ export const lookUpWithinSlot =
       clearTimeout(mark);
     }
   };
+};
 
 type ObserveOutcomeDeps = {
   pacing: Pick<Pacing, 'note'>;

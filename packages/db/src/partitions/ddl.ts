@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { readerOn } from '../connect-reader.js';
 import { connectClient } from '../prepare-connection.js';
 import type { Reader } from '../query.js';
+import { statementsOn } from '../statements-on.js';
 
 /** A connection of its own: these statements may take longer than a process waits for those of its callers. */
 export type Ddl = {
@@ -21,7 +21,7 @@ export const connectDdl = async (url: string): Promise<Ddl> => {
   const client = await connectClient(url);
   const run: Ddl['run'] = (text, values) => client.query(values === undefined ? { text } : { text, values });
   return {
-    reader: readerOn(client),
+    reader: statementsOn(client),
     run,
     atOnce: async (work) => {
       await run(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);

@@ -1,4 +1,5 @@
 import type { CheckRequest, RequestState, StoreLookup } from '@vat/domain';
+import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query, typed } from '../query.js';
@@ -8,16 +9,24 @@ import { REQUEST, REQUEST_LIST } from './request-row.js';
 /** A job may run slightly before its row is due, because clocks differ and the queue rounds. */
 const DUE_TOLERANCE_MS = 100;
 
+/** How many statements read requests at once; further calls share the next one. */
+const READ_CONCURRENCY = 1;
+
 /** Reads a request that is due for a lookup; `null` when it has ended, its answer is known, or it is not due yet. */
-export const beginLookup =
-  (db: Queryable) =>
-  async (id: string, now: Date): Promise<CheckRequest | null> => {
-    const [row] = await query(db, REQUEST)`
+export const beginLookup = (db: Queryable): ((id: string, now: Date) => Promise<CheckRequest | null>) => {
+  const readDue = async (wanted: { id: string; now: number }[]): Promise<(CheckRequest | null)[]> => {
+    const ids = wanted.map(({ id }) => id);
+    const latest = new Date(Math.max(...wanted.map(({ now }) => now)) + DUE_TOLERANCE_MS);
+    const rows = await query(db, REQUEST)`
       SELECT ${REQUEST_LIST} FROM request r JOIN account a ON a.id = r.account_id
-      WHERE ${isOneOf(Prisma.sql`r.id`, [id])} AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
-        AND r.due_at <= ${new Date(now.getTime() + DUE_TOLERANCE_MS)}::timestamptz`;
-    return row ?? null;
+      WHERE ${isOneOf(Prisma.sql`r.id`, ids)} AND r.state IN ('waiting', 'pending') AND r.answer IS NULL
+        AND r.due_at <= ${latest}::timestamptz`;
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
   };
+  const read = coalesce(readDue, { concurrency: READ_CONCURRENCY });
+  return (id, now) => read({ id, now: now.getTime() });
+};
 
 /**
  * Records that a lookup is in flight, so that a 202 response in the meantime says "not answered yet" instead of "no slot".

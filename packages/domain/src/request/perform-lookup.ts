@@ -55,7 +55,7 @@ type PerformLookupDeps = {
   recordings: {
     start: (requestId: string, work: () => Promise<unknown>) => void;
     isOpen: (requestId: string) => boolean;
-    complete: <T>(work: () => Promise<T>) => Promise<T>;
+    complete: <T>(requestId: string, work: () => Promise<T>) => Promise<T>;
     room: () => Promise<void>;
   };
   endRequest: EndRequest;
@@ -169,7 +169,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
       });
       return null;
     }
-    const stored = await deps.recordings.complete(() => deps.storeLookup(toStore));
+    const stored = await deps.recordings.complete(request.id, () => deps.storeLookup(toStore));
     if (!stored) return skip(ref);
     if (next.kind === 'refuse') return abandon({ ...request, lastError: decision.lastError }, ref, next.reason);
     if (suspend) {

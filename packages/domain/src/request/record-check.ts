@@ -1,5 +1,5 @@
 import type { BatchStep } from '../batch/batch-progress.js';
-import { type CheckRecord, type MadeCheck, publicCheck, type StoredCheck } from '../check/check.js';
+import { type CheckBody, type CheckRecord, type MadeCheck, publicCheck, type StoredCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
 import type { Exchange } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
@@ -51,7 +51,7 @@ export type RecordCheckDeps = {
   publishChange: PublishChange;
   /** Notifies the process whose caller waits, with the check that was recorded. Never rejects. */
   notifyCaller: (ref: RequestRef, check?: StoredCheck) => Promise<void>;
-  onRecorded: (request: CheckRequest, check: CheckRecord, answer: Answer) => void;
+  onRecorded: (body: CheckBody) => void;
   now: () => Date;
 };
 
@@ -68,11 +68,10 @@ type CheckToRecord = {
 export const recordCheck = (deps: RecordCheckDeps) => {
   const observe = observeWatch(deps.findRunningWatch);
 
-  const publish = (request: CheckRequest, check: CheckRecord, settled: NonNullable<Settled>): void => {
-    const { accountId, origin } = request;
-    deps.publishChange(accountId, 'checks', publicId('check', check.id));
+  const publish = ({ accountId, origin }: CheckRequest, body: CheckBody, settled: NonNullable<Settled>): void => {
+    deps.publishChange(accountId, 'checks', body.id);
     if (settled.batchId !== null) deps.publishChange(accountId, 'batches', publicId('batch', settled.batchId));
-    if (settled.acceptedAt !== null) deps.publishChange(accountId, 'requests', publicId('request', request.id));
+    if (settled.acceptedAt !== null) deps.publishChange(accountId, 'requests', body.request_id);
     if (origin === 'watch') deps.publishChange(accountId, 'watches');
   };
 
@@ -96,9 +95,9 @@ export const recordCheck = (deps: RecordCheckDeps) => {
     // First: a caller waits for it.
     const notified = settled ? deps.notifyCaller(ref, check) : deps.notifyCaller(ref);
     if (settled) {
-      deps.onRecorded(request, check, answer);
+      deps.onRecorded(hashed.body);
       if (origin === 'batch') deps.advanced({ memberState: request.memberState, batchId: settled.batchId });
-      publish(request, check, settled);
+      publish(request, hashed.body, settled);
     }
     await notified;
     for (const id of settled?.deliveryIds ?? [])

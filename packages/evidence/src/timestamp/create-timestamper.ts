@@ -14,9 +14,6 @@ type RequestTimestampDeps = {
   now: () => Date;
   /** PEM; see `verifyTimestamp`. */
   trustedRoots?: readonly string[] | undefined;
-  acceptedPolicies?: readonly string[] | undefined;
-  /** Maximum difference between the authority's clock and ours, in milliseconds. Default five minutes. */
-  clockToleranceMs?: number | undefined;
 };
 
 /** Requests a time-stamp of one SHA-256, SHA-384 or SHA-512 digest; its length determines the function. */
@@ -24,12 +21,11 @@ type RequestTimestamp = (digest: Uint8Array, signal?: AbortSignal) => Promise<Ti
 
 /** Sends one request to an authority and verifies the response completely. Rejects with `TimestampRefused`. */
 export const requestTimestamp =
-  ({ send, now, trustedRoots, acceptedPolicies, clockToleranceMs = 300_000 }: RequestTimestampDeps): RequestTimestamp =>
+  ({ send, now, trustedRoots }: RequestTimestampDeps): RequestTimestamp =>
   async (digest, signal) => {
     const nonce = newSerial();
     const tokenBytes = await send(encodeQuery({ digest, nonce }), signal);
-    const clock = { now: now(), toleranceMs: clockToleranceMs };
-    return verifyTimestamp({ tokenBytes, digest, nonce, trustedRoots, acceptedPolicies, clock });
+    return verifyTimestamp({ tokenBytes, digest, nonce, trustedRoots, now: now() });
   };
 
 /**
@@ -134,8 +130,7 @@ const inProcess = (open: () => Promise<DevelopmentAuthority>): QuerySender => {
 
 /**
  * Gets time-stamps from the authority at `url`, or from the development authority if there is none; the responses of both
- * are verified in the same way. Throws if a trusted root is not a certificate,
- * or if there is no trusted root for an address without TLS: an attacker on the network could answer and be pinned.
+ * are verified in the same way. Throws if a trusted root is not a certificate, or if there is no trusted root for an address without TLS: an attacker on the network could answer and be pinned.
  */
 export const createTimestamper = ({
   url,

@@ -78,8 +78,8 @@ export const identifierOf = (block: unknown): string | null =>
   block instanceof ObjectIdentifier ? block.valueBlock.toString() : null;
 
 /** An INTEGER of any length in lower-case hex without leading zero bytes: serials and nonces do not fit into a number. */
-export const hexOf = (integer: Integer): string =>
-  bytesToHex(integer.valueBlock.valueHexView).replace(/^(00)+(?=.)/, '');
+export const hexOf = (integer: Integer | Uint8Array): string =>
+  bytesToHex(integer instanceof Uint8Array ? integer : integer.valueBlock.valueHexView).replace(/^(00)+(?=.)/, '');
 
 export const hasSameBytes = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
   one?.length === other.length && one.every((byte, at) => byte === other[at]);

@@ -11,7 +11,7 @@ export const DIGEST = createHash('sha256').update('a check').digest();
 
 /** The signer, and the other certificates in the token. */
 export type Signers = { unit: Holder; chain: Holder[] };
-type Terms = { trustedRoots?: string[]; acceptedPolicies?: string[] };
+type Terms = { trustedRoots?: string[] };
 type RequestForgery<T> = (forgery: Forgery, signers?: Signers, terms?: Terms) => Promise<T>;
 
 /** An authority on loopback with a root, an issuing authority (path length 0) and a unit. */

@@ -26,7 +26,6 @@ export type TimestampRefusal =
   | 'wrong_imprint_algorithm'
   | 'wrong_imprint'
   | 'wrong_nonce'
-  | 'wrong_policy'
   | 'wrong_accuracy'
   | 'wrong_time'
   | 'wrong_signers'

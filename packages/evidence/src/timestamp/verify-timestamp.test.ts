@@ -55,11 +55,6 @@ describe('an honest answer', () => {
     ];
     expect(await forger.refusalOf({ attributes })).toBe('none');
   });
-
-  it('must have an accepted policy, if there are any', async () => {
-    expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.4'] })).toBe('none');
-    expect(await forger.refusalOf({}, undefined, { acceptedPolicies: ['1.2.3.5'] })).toBe('wrong_policy');
-  });
 });
 
 describe('any bytes', () => {

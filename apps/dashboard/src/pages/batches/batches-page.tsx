@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type BatchFile, readBatchFile } from '@vat/spreadsheet';
 import type { Batch } from '../../api/shapes.js';
-import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { Field } from '../../parts/form.js';
 import { clockTime, count, countryName, listOf } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 import { FilePreview } from './file-preview.js';
 import { UploadForm } from './upload-form.js';
 
@@ -58,22 +58,16 @@ const UploadCard = () => {
   );
 };
 
+const EMPTY = (
+  <Empty title="No batches yet">
+    Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview before
+    anything is uploaded.
+  </Empty>
+);
+
 /** Upload of a file with VAT numbers, and the list of batches. */
 export const BatchesPage = () => (
-  <Page title="Batches">
+  <ListPage title="Batches" topic="batches" path="/batches" columns={COLUMNS} rowKey={idOf} empty={EMPTY}>
     <UploadCard />
-    <ApiTable
-      label="Batches"
-      topic="batches"
-      path="/batches"
-      columns={COLUMNS}
-      rowKey={idOf}
-      empty={
-        <Empty title="No batches yet">
-          Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview
-          before anything is uploaded.
-        </Empty>
-      }
-    />
-  </Page>
+  </ListPage>
 );

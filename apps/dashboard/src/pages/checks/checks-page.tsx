@@ -3,12 +3,12 @@ import { type FormEvent, useEffect, useRef } from 'react';
 import type { Check, CheckRequest } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { ApiTable, type Column, PagedTable } from '../../parts/data-table.js';
+import { type Column, ListPage, PagedTable } from '../../parts/data-table.js';
 import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
@@ -118,8 +118,20 @@ export const ChecksPage = () => {
   const navigate = useNavigate({ from: '/checks' });
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Page
+    <ListPage
       title="Checks"
+      topic="checks"
+      path="/checks"
+      query={filters}
+      columns={CHECK_COLUMNS}
+      rowKey={({ id }) => id}
+      empty={
+        isFiltered ? (
+          <Empty title="No checks match these filters" />
+        ) : (
+          <NoChecksYet>Checks from this dashboard, your API keys, batches and watches appear here.</NoChecksYet>
+        )
+      }
       actions={
         <Link to="/checks/new" className="button primary">
           New check
@@ -128,21 +140,6 @@ export const ChecksPage = () => {
     >
       <PendingRequests />
       <CheckFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
-      <ApiTable
-        label="Checks"
-        topic="checks"
-        path="/checks"
-        query={filters}
-        columns={CHECK_COLUMNS}
-        rowKey={({ id }) => id}
-        empty={
-          isFiltered ? (
-            <Empty title="No checks match these filters" />
-          ) : (
-            <NoChecksYet>Checks from this dashboard, your API keys, batches and watches appear here.</NoChecksYet>
-          )
-        }
-      />
-    </Page>
+    </ListPage>
   );
 };

@@ -2,11 +2,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { supplyDateOf } from '@vat/domain/supply-date';
 import { type CoverageFile, namingErrors, type ReadOptions, readCoverageFile } from '@vat/spreadsheet';
 import type { Coverage } from '../../api/shapes.js';
-import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 import { FilePreview, nameOf } from '../batches/file-preview.js';
 import { UploadForm } from '../batches/upload-form.js';
 
@@ -89,22 +89,24 @@ const COLUMNS: readonly Column<Coverage>[] = [
   { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} /> },
 ];
 
+const EMPTY = (
+  <Empty title="No coverages yet">
+    Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of them
+    were checked in time.
+  </Empty>
+);
+
 /** Upload of a file with supplies, and the list of coverages. */
 export const CoveragesPage = () => (
-  <Page title="Coverage">
+  <ListPage
+    title="Coverage"
+    label="Coverages"
+    topic="coverage"
+    path="/coverage"
+    columns={COLUMNS}
+    rowKey={idOf}
+    empty={EMPTY}
+  >
     <CoverageUpload />
-    <ApiTable
-      label="Coverages"
-      topic="coverage"
-      path="/coverage"
-      columns={COLUMNS}
-      rowKey={idOf}
-      empty={
-        <Empty title="No coverages yet">
-          Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of
-          them were checked in time.
-        </Empty>
-      }
-    />
-  </Page>
+  </ListPage>
 );

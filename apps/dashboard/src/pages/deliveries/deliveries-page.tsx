@@ -2,10 +2,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
-import { DateTime, Page, Status } from '../../parts/text.js';
+import { DateTime, Status } from '../../parts/text.js';
 
 const idOf = ({ delivery_id }: Delivery) => delivery_id;
 
@@ -32,13 +32,32 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} seconds /> },
 ];
 
+const EMPTY = (
+  <Empty
+    title="No deliveries yet"
+    action={
+      <Link to="/settings" hash="webhook" className="button">
+        Set up your webhook
+      </Link>
+    }
+  >
+    A webhook sends your server events about pending checks, batches and watches. Each delivery appears here with its
+    attempts and the responses of your server.
+  </Empty>
+);
+
 /** The deliveries to the webhook, newest first. */
 export const DeliveriesPage = () => {
   const navigate = useNavigate();
   const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
-    <Page
+    <ListPage
       title="Deliveries"
+      topic="deliveries"
+      path="/webhook/deliveries"
+      columns={COLUMNS}
+      rowKey={idOf}
+      empty={EMPTY}
       actions={
         <Button
           isPending={sendTest.isPending}
@@ -53,26 +72,6 @@ export const DeliveriesPage = () => {
       }
     >
       <ErrorAlert error={sendTest.error} />
-      <ApiTable
-        label="Deliveries"
-        topic="deliveries"
-        path="/webhook/deliveries"
-        columns={COLUMNS}
-        rowKey={idOf}
-        empty={
-          <Empty
-            title="No deliveries yet"
-            action={
-              <Link to="/settings" hash="webhook" className="button">
-                Set up your webhook
-              </Link>
-            }
-          >
-            A webhook sends your server events about pending checks, batches and watches. Each delivery appears here
-            with its attempts and the responses of your server.
-          </Empty>
-        }
-      />
-    </Page>
+    </ListPage>
   );
 };

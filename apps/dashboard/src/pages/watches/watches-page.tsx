@@ -2,11 +2,11 @@ import { type FormEvent, useRef } from 'react';
 import type { Frequency, Watch } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { ApiTable, type Column, nameColumn } from '../../parts/data-table.js';
+import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { CountrySelect, Field, Form, filledFields, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
-import { Card, DateTime, Page, Status } from '../../parts/text.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 
 /** The body of `POST /watches`. */
@@ -114,22 +114,16 @@ const COLUMNS: readonly Column<Watch>[] = [
   { head: 'Action', hideHead: true, cell: (watch) => <PauseWatch watch={watch} /> },
 ];
 
+const EMPTY = (
+  <Empty title="No watches yet">
+    Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear here and
+    are sent to your webhook.
+  </Empty>
+);
+
 /** The watches of the account, and the form to add one. */
 export const WatchesPage = () => (
-  <Page title="Watches">
+  <ListPage title="Watches" topic="watches" path="/watches" columns={COLUMNS} rowKey={idOf} empty={EMPTY}>
     <AddWatch />
-    <ApiTable
-      label="Watches"
-      topic="watches"
-      path="/watches"
-      columns={COLUMNS}
-      rowKey={idOf}
-      empty={
-        <Empty title="No watches yet">
-          Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear
-          here and are sent to your webhook.
-        </Empty>
-      }
-    />
-  </Page>
+  </ListPage>
 );
