@@ -53,6 +53,7 @@ const searchTwice = async (take) => [await take('gleif', '1970-01-01', 1), await
  */
 export const statementCalls = (on, at = NOWHERE) => [
   () => db.insertApiKey(on)(at.account, { id: ID, name: '', test: false, hash: BYTES, hint: '' }, at.now, 1),
+  () => db.findApiKey(on)(BYTES),
   () => db.revokeOwnKey(on)(ID, at.account, NOW),
   () => db.readOverview(on, { days: 30, changes: 10, failuresDays: 7 })(at.account, at.now),
   () => db.insertSession(on)({ id: BYTES, userId: ID, passwordHash: '', now: NOW, expiresAt: NOW }, BYTES),

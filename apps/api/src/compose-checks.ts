@@ -45,7 +45,9 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     stopping,
     now,
   });
-  subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, notifier.notify);
+  subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, ({ requestId, check }) =>
+    notifier.notify(requestId, check),
+  );
 
   const record = recordMalformed(db);
   const recordAndPublish: RequestCheckDeps['recordMalformed'] = async (malformed) => {
@@ -80,10 +82,13 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
         newSalt: () => randomBytes(SALT_BYTES).toString('hex'),
         policyOf: (test) => (test ? TEST_POLICY : livePolicy),
         openSubscription: notifier.subscribe,
-        enqueueLookup: (request) =>
-          producer.enqueue({
+        prepareLookup: (request) =>
+          producer.prepare({
             definition: lookupQueueOf(request),
-            payload: { request_id: request.id, reply_to: apiId, turn: turnOf(request.accountId, 'interactive') },
+            payload: {
+              ...{ request_id: request.id, reply_to: apiId, reply_with_check: true },
+              turn: turnOf(request.accountId, 'interactive'),
+            },
           }),
         demoteLookup: (request) =>
           producer.reclassify(

@@ -46,6 +46,17 @@ test('a notification wakes every call that waits for the request, and no other',
   await other;
 });
 
+test('a call gets the check of a notification that it waits for; after an earlier one it reads Postgres', async () => {
+  const check = { id: 'check', hash: Buffer.alloc(32), bytes: Buffer.from('{}') };
+  const call = notifier.subscribe('a');
+  const waiting = call.next(FAR());
+  notifier.notify('a', check);
+  expect(await waiting).toBe(check);
+  notifier.notify('a', check);
+  expect(await call.next(FAR())).toBeNull();
+  expect(await call.next(soon())).toBeNull();
+});
+
 test('of two calls that wait for one request, each has its own deadline and ends without waking the other', async () => {
   const [first, second] = [notifier.subscribe('a'), notifier.subscribe('a')];
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-import type { RequestSubscription as Subscription } from '@vat/domain';
+import type { StoredCheck, RequestSubscription as Subscription } from '@vat/domain';
 
 /** How often Postgres is read for all waiting calls of the process, since a notification may be lost. */
 const POLL_INTERVAL_MS = 1_000;
@@ -8,8 +8,8 @@ const MAX_EARLY_NOTIFICATIONS = 10_000;
 
 export type RequestNotifier = {
   subscribe: (requestId: string) => Subscription;
-  /** Wakes the calls that wait for this request: a worker has changed it. */
-  notify: (requestId: string) => void;
+  /** Wakes the calls that wait for this request: a worker has changed it. `check`: the one it ended with, if it is known. */
+  notify: (requestId: string, check?: StoredCheck) => void;
   close: () => void;
 };
 
@@ -37,11 +37,12 @@ export const requestNotifier = ({
   now,
   pollIntervalMs = POLL_INTERVAL_MS,
 }: RequestNotifierDeps): RequestNotifier => {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, Set<(check?: StoredCheck) => void>>();
+  /** Without their checks, which would take memory. */
   const early = new Set<string>();
-  const wake = (requestId: string) => {
+  const wake = (requestId: string, check?: StoredCheck) => {
     const signals = waiting.get(requestId);
-    if (signals) for (const signal of [...signals]) signal();
+    if (signals) for (const signal of [...signals]) signal(check);
     return signals !== undefined;
   };
   const wakeAll = () => {
@@ -67,16 +68,16 @@ export const requestNotifier = ({
     let signalOwn: () => void = () => undefined;
     return {
       next: (until) =>
-        new Promise<void>((resolve) => {
+        new Promise((resolve) => {
           // A notification that arrived after the row was read and before this call waits must not be missed.
-          if (early.delete(requestId) || stopping.aborted) return resolve();
+          if (early.delete(requestId) || stopping.aborted) return resolve(null);
           const signals = waiting.get(requestId) ?? new Set();
-          const signal = () => {
+          const signal = (check?: StoredCheck) => {
             clearTimeout(end);
             // Only once: after that, `waiting` may hold a new set for this request.
             if (!signals.delete(signal)) return;
             if (signals.size === 0) waiting.delete(requestId);
-            resolve();
+            resolve(check ?? null);
           };
           const end = setTimeout(signal, Math.max(0, until.getTime() - now().getTime()));
           waiting.set(requestId, signals.add(signal));
@@ -91,8 +92,8 @@ export const requestNotifier = ({
 
   return {
     subscribe,
-    notify: (requestId) => {
-      if (!wake(requestId)) early.add(requestId);
+    notify: (requestId, check) => {
+      if (!wake(requestId, check)) early.add(requestId);
       if (early.size > MAX_EARLY_NOTIFICATIONS) early.clear();
     },
     close: () => {

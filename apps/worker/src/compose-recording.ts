@@ -10,6 +10,7 @@ import {
   publicId,
   type RequestRef,
   recordCheck,
+  type StoredCheck,
 } from '@vat/domain';
 import { hashCheck } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification } from '@vat/queues';
@@ -26,8 +27,10 @@ export const composeRecording = (
 ) => {
   const publish = publishNotification(producerRedis, settings.REDIS_PREFIX);
   /** A lost notification is harmless: the API polls. */
-  const notifyCaller = ({ requestId, replyTo }: RequestRef) =>
-    replyTo === undefined ? Promise.resolve() : publish(replyTo, requestId).catch(() => undefined);
+  const notifyCaller = ({ requestId, replyTo, replyWithCheck }: RequestRef, check?: StoredCheck) => {
+    if (replyTo === undefined) return Promise.resolve();
+    return publish(replyTo, { requestId, check: replyWithCheck ? check : undefined }).catch(() => undefined);
+  };
   const addDelivery = enqueueDelivery(producer);
   const sendDelivery = (delivery: DueDelivery) => {
     publishChange(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));

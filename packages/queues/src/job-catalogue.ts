@@ -6,6 +6,8 @@ const requestJob = z.object({
   request_id: z.uuid(),
   /** The API process to notify of changes, because its caller waits; absent when no caller waits or the value was lost. */
   reply_to: z.string().optional(),
+  /** Whether that process reads the check in a notification; absent in jobs of releases up to 0.1, which read the row. */
+  reply_with_check: z.boolean().optional(),
   /** Its account and class, see `turnOf`; absent in queues without turns and in jobs of older releases. */
   turn: z.string().optional(),
 });

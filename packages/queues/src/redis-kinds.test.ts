@@ -123,14 +123,18 @@ describe.each<Kind>(['single', 'sentinel', 'cluster'])('over TLS, Redis of the k
 
     const received: unknown[] = [];
     const subscriber = connect(kind, 'consumer');
-    subscribeNotifications(subscriber, prefix, 'me', (requestId) => received.push(requestId));
+    subscribeNotifications(subscriber, prefix, 'me', (notification) => received.push(notification));
     const pages = subscribePageUpdates(subscriber, prefix, (accountId, updates) => received.push([accountId, updates]));
     await pages.follow('account');
     const publisher = publishPageUpdates(connection, prefix);
     publisher.publish('account', 'requests', 'req_1');
-    await publishNotification(connection, prefix)('me', 'request');
-    await until('both messages', () => received.length >= 2);
-    expect(received).toContain('request');
+    const notify = publishNotification(connection, prefix);
+    const check = { id: newUuid(), hash: Buffer.alloc(32, 0xf1), bytes: Buffer.from('{"name":"ΑΒ\\n\u2028"}') };
+    await notify('me', { requestId: 'request' });
+    await notify('me', { requestId: 'completed', check });
+    await until('all messages', () => received.length >= 3);
+    expect(received).toContainEqual({ requestId: 'request' });
+    expect(received).toContainEqual({ requestId: 'completed', check });
     expect(received).toContainEqual(['account', [{ topic: 'requests', id: 'req_1' }]]);
     publisher.close();
 

@@ -113,8 +113,10 @@ export const startConsumer = <P>(
     const turn = definition.turnOf?.(payload.data);
     if (turn !== undefined) {
       const isFirst = job.attemptsStarted === 1;
-      const left = turns.leave(worker, turn, ref.jobId, isFirst);
-      const place = isFirst ? null : await left;
+      const leave = () => turns.leave(worker, turn, ref.jobId, isFirst);
+      // A first run is counted after the handler has sent what a caller waits for.
+      if (isFirst) setImmediate(leave);
+      const place = isFirst ? null : await leave();
       if (place !== null) {
         await job.changePriority({ priority: place });
         await job.moveToWait(token);
@@ -145,31 +147,36 @@ export const startConsumer = <P>(
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();
   };
-  const worker: Worker<P> = new Worker<P>(
-    definition.name,
-    async (job, token) => {
-      active += 1;
-      try {
-        await runOnce(job, token);
-      } finally {
-        active -= 1;
-      }
-    },
-    {
-      connection,
-      prefix,
-      concurrency: definition.processConcurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      maxStalledCount: MAX_STALLED,
-      runRetryDelay: RETRY_AFTER_CLOSE_MS,
-      maximumRateLimitDelay: PAUSE_CHECK_MS,
-      ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-    },
-  );
+  const run = async (job: Job<P>): Promise<void> => {
+    active += 1;
+    try {
+      await runOnce(job, job.token);
+    } finally {
+      active -= 1;
+    }
+  };
+  /** Before BullMQ runs the first job of an empty queue, it looks for a second one. A caller may wait for the first. */
+  const runs = new WeakMap<Job<P>, Promise<void>>();
+  const worker: Worker<P> = new Worker<P>(definition.name, (job) => runs.get(job) ?? run(job), {
+    connection,
+    prefix,
+    concurrency: definition.processConcurrency,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MAX_STALLED,
+    runRetryDelay: RETRY_AFTER_CLOSE_MS,
+    maximumRateLimitDelay: PAUSE_CHECK_MS,
+    ...(definition.globalConcurrency === null ? {} : { limiter: PAUSABLE }),
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  });
   worker.on('error', onError);
+  worker.on('active', (job) => {
+    const running = run(job);
+    runs.set(job, running);
+    // BullMQ handles it when it waits for the job.
+    running.catch(() => undefined);
+  });
   worker.on('completed', () => {
     if (closing || active >= worker.concurrency) void wakeWaiting(worker, connection);
   });

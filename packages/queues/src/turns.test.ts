@@ -163,6 +163,18 @@ test('calls of one burst have their ranks, although none of them is in the queue
   expect(await turns.take(queue, [turnOf('other', 'interactive')])).toEqual([1]);
 });
 
+test('a job whose row was not written leaves its place to the next one of its account', async () => {
+  await add([direct('a')]);
+  const payload = { request_id: newUuid(), turn: turnOf('refused', 'interactive') };
+  const key = queue.toKey('turns');
+  for (let n = 0; n < 5; n += 1) {
+    producer.prepare({ definition, payload }).drop();
+    await until('the place', async () => (await connection.hget(key, 'refused:interactive')) === null);
+  }
+  await producer.prepare({ definition, payload }).enqueue();
+  expect(await connection.hget(key, 'refused:interactive')).toBe('1');
+});
+
 test('a retried job takes its turn among those that came meanwhile, and is not put back twice', async () => {
   const turns = createTurns(connection);
   await add([direct('retried')]);

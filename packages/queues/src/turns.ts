@@ -89,6 +89,10 @@ redis.call('HINCRBY', turns, 'made', 1)
 local counted = first and turn or again and string.sub(again, 1, 1) == '+' and string.sub(again, 2)
 if counted and redis.call('HINCRBY', turns, counted, -1) < 1 then redis.call('HDEL', turns, counted) end`;
 
+/** A job is not added after all. KEYS: the turns. ARGV: its turn. */
+const GIVE_BACK = `
+if redis.call('HINCRBY', KEYS[1], ARGV[1], -1) < 1 then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+
 /** KEYS: the retried jobs. ARGV: the id of a job that is delayed, and its turn. Longer than any delay, unless its job is lost. */
 const RETRY_LATER = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
@@ -113,6 +117,7 @@ type Keys = { toKey: (type: string) => string };
 export const createTurns = (connection: RedisConnection) => {
   const takePlaces = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
   const leavePlace = defineScript<number | null>(connection, 'leavePlace', 3, LEAVE_PLACE);
+  const giveBack = defineScript<null>(connection, 'giveBackPlace', 1, GIVE_BACK);
   const retryLater = defineScript<null>(connection, 'retryLater', 1, RETRY_LATER);
   const take = (queue: Keys, jobs: readonly { turn: string; priority: PriorityClass }[], isNew: boolean) =>
     takePlaces(
@@ -132,6 +137,8 @@ export const createTurns = (connection: RedisConnection) => {
         turns.map((turn) => ({ turn, priority: classOf(turn) })),
         true,
       ),
+    /** Counts a job down whose place was taken, and that is not added. */
+    giveBack: (queue: Keys, turn: string): Promise<unknown> => giveBack(queue.toKey('turns'), turn),
     /** The priority in BullMQ of a job that changes to another class; its rank stays. */
     move: async (queue: Keys, turn: string, priority: PriorityClass): Promise<number> => {
       const [place] = await take(queue, [{ turn, priority }], false);

@@ -2,14 +2,17 @@ import type { RequestRef, settleCheck } from '@vat/domain';
 import type { JobHandler, RequestJob } from '@vat/queues';
 
 /** The request of a job, as the domain names it. */
-export const requestOfJob = ({ request_id: requestId, reply_to: replyTo }: RequestJob): RequestRef => ({
-  requestId,
-  replyTo,
+export const requestOfJob = (job: RequestJob): RequestRef => ({
+  requestId: job.request_id,
+  replyTo: job.reply_to,
+  replyWithCheck: job.reply_with_check,
 });
 
 /** The job of a request. */
-export const jobOfRequest = ({ requestId, replyTo }: RequestRef): RequestJob =>
-  replyTo === undefined ? { request_id: requestId } : { request_id: requestId, reply_to: replyTo };
+export const jobOfRequest = ({ requestId, replyTo, replyWithCheck }: RequestRef): RequestJob =>
+  replyTo === undefined
+    ? { request_id: requestId }
+    : { request_id: requestId, reply_to: replyTo, reply_with_check: replyWithCheck };
 
 /** Enriches an answered request and records its check. */
 export const settleCheckJob =

@@ -1,5 +1,6 @@
 import { type ApiKeySummary, isPlan, monthlyQuota, type Plan } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
+import { columns, query } from '../query.js';
 
 /** The caller: a key and its account. */
 export type Caller = {
@@ -12,22 +13,28 @@ export type Caller = {
   disabled: boolean;
 };
 
-/** The caller behind a key's hash; `null` when it is unknown or revoked. */
+const CALLER = columns({
+  keyId: 'uuid',
+  test: 'bool',
+  accountId: 'uuid',
+  plan: 'text',
+  monthlyQuota: 'int4?',
+  disabledAt: 'timestamptz?',
+});
+
+/** The caller behind a key's hash; `null` when it is unknown or revoked. One statement: a call waits for it. */
 export const findApiKey =
-  (db: Database) =>
+  (db: Queryable) =>
   async (hash: Uint8Array): Promise<Caller | null> => {
-    const key = await db.apiKey.findUnique({ where: { hash: Buffer.from(hash) }, include: { account: true } });
-    if (!key || key.revokedAt) return null;
-    const { account } = key;
-    if (!isPlan(account.plan)) throw new Error(`account ${account.id} has the unknown plan ${account.plan}`);
-    return {
-      keyId: key.id,
-      test: key.test,
-      accountId: account.id,
-      plan: account.plan,
-      quota: monthlyQuota({ plan: account.plan, monthlyQuota: account.monthlyQuota }),
-      disabled: account.disabledAt !== null,
-    };
+    const [found] = await query(db, CALLER)`
+      SELECT k.id AS "keyId", k.test, a.id AS "accountId", a.plan, a.monthly_quota AS "monthlyQuota", a.disabled_at AS "disabledAt"
+      FROM api_key k JOIN account a ON a.id = k.account_id
+      WHERE k.hash = ${Buffer.from(hash)} AND k.revoked_at IS NULL`;
+    if (!found) return null;
+    const { keyId, test, accountId, plan, disabledAt } = found;
+    if (!isPlan(plan)) throw new Error(`account ${accountId} has the unknown plan ${plan}`);
+    const quota = monthlyQuota({ plan, monthlyQuota: found.monthlyQuota });
+    return { keyId, test, accountId, plan, quota, disabled: disabledAt !== null };
   };
 
 /** Records the use of a key. Callers throttle this. */

@@ -108,7 +108,8 @@ export const awaitEnd =
       const at = now();
       const deadline = deadlineOf(request, policy);
       if (at < deadline && !stopping.aborted && request.state === 'waiting') {
-        await subscription.next(deadline);
+        const recorded = await subscription.next(deadline);
+        if (recorded) return { kind: 'checked', check: recorded };
         continue;
       }
       const entries = entriesAtAcceptance(request, policy, at);

@@ -76,8 +76,11 @@ export type RequestWithCheck = { request: CheckRequest; check: StoredCheck | nul
 /** Port: reads a request; with `reader`, only one that the reader may read. `null` when there is none. */
 export type FindRequest = (id: string, reader?: Reader) => Promise<RequestWithCheck | null>;
 
-/** Port: resolves when a request should be read again: on a notification, a slow poll, at `until` or when the process stops. */
-export type RequestSubscription = { next: (until: Date) => Promise<void>; close: () => void };
+/**
+ * Port: `next` resolves when a notification about the request arrives, with the recorded check if the notification has it. With
+ * null the request is to be read again: also after a slow poll, at `until` and when the process stops.
+ */
+export type RequestSubscription = { next: (until: Date) => Promise<StoredCheck | null>; close: () => void };
 
 type Ending = {
   requestId: string;

@@ -1,5 +1,5 @@
 import type { BatchStep } from '../batch/batch-progress.js';
-import { type CheckBody, type CheckRecord, type MadeCheck, publicCheck } from '../check/check.js';
+import { type CheckBody, type CheckRecord, type MadeCheck, publicCheck, type StoredCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
 import type { Exchange } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
@@ -9,8 +9,11 @@ import type { PublishChange } from '../page-update.js';
 import { type FindRunningWatch, observeWatch, type WatchRecord } from '../watch/observe-watch.js';
 import type { Answer, CheckRequest } from './request.js';
 
-/** A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits. */
-export type RequestRef = { requestId: string; replyTo?: string | undefined };
+/**
+ * A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits.
+ * `replyWithCheck`: that process reads the check in the notification.
+ */
+export type RequestRef = { requestId: string; replyTo?: string | undefined; replyWithCheck?: boolean | undefined };
 
 /** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */
 type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
@@ -46,8 +49,8 @@ export type RecordCheckDeps = {
   /** Called for every recorded request of a batch. */
   advanced: (step: BatchStep) => void;
   publishChange: PublishChange;
-  /** Notifies the process whose caller waits. Never rejects. */
-  notifyCaller: (ref: RequestRef) => Promise<void>;
+  /** Notifies the process whose caller waits, with the check that was recorded. Never rejects. */
+  notifyCaller: (ref: RequestRef, check?: StoredCheck) => Promise<void>;
   onRecorded: (body: CheckBody) => void;
   now: () => Date;
 };
@@ -89,12 +92,14 @@ export const recordCheck = (deps: RecordCheckDeps) => {
       watch: origin === 'watch' ? await observe({ id: check.id, requestId, answer, now }) : undefined,
       now,
     });
+    // First: a caller waits for it.
+    const notified = settled ? deps.notifyCaller(ref, check) : deps.notifyCaller(ref);
     if (settled) {
       deps.onRecorded(hashed.body);
       if (origin === 'batch') deps.advanced({ memberState: request.memberState, batchId: settled.batchId });
       publish(request, hashed.body, settled);
     }
-    await deps.notifyCaller(ref);
+    await notified;
     for (const id of settled?.deliveryIds ?? [])
       await deps.enqueueDelivery({ id, accountId: request.accountId, attempt: 1, dueAt: now });
     return settled;

@@ -105,8 +105,11 @@ export type RequestCheckDeps = AwaitEndDeps &
     relockKey: RelockKey;
     policyOf: (test: boolean) => UpstreamPolicy;
     openSubscription: (requestId: string) => RequestSubscription;
-    /** Enqueues the lookup, or fails quickly. A failure is harmless: the sweep finds the row. */
-    enqueueLookup: (request: LookupToEnqueue) => Promise<void>;
+    /**
+     * Begins with what does not need the row. `enqueue` is called when the row is there; it fails quickly, which is harmless:
+     * the sweep finds the row. `drop` is called when there will be no row.
+     */
+    prepareLookup: (request: LookupToEnqueue) => { enqueue: () => Promise<void>; drop: () => void };
     /** Lowers the priority of the job of a call that became a background request. */
     demoteLookup: (request: LookupToEnqueue) => Promise<void>;
     onEnqueueFailure: (error: unknown) => void;
@@ -173,7 +176,12 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const subscription = deps.openSubscription(request.id);
     try {
       const quota = request.test ? null : { period, limit };
-      const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency });
+      const lookup = deps.prepareLookup(request);
+      const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency }).catch((error) => {
+        lookup.drop();
+        throw error;
+      });
+      if (admission.kind !== 'admitted') lookup.drop();
       if (admission.kind === 'key_taken') return null;
       if (admission.kind === 'too_many_pending') {
         throw new AppError('TOO_MANY_PENDING', {
@@ -183,7 +191,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       if (admission.kind === 'quota_exceeded') {
         throw new AppError('QUOTA_EXCEEDED', { extra: { reset_at: periodEnd(period).toISOString() } });
       }
-      const enqueued = await deps.enqueueLookup(request).then(
+      const enqueued = await lookup.enqueue().then(
         () => true,
         (error: unknown) => {
           deps.onEnqueueFailure(error);
@@ -195,8 +203,9 @@ export const requestCheck = (deps: RequestCheckDeps) => {
         return { ...(await acceptNow(request.id, deps.policyOf(request.test), subscription)), replayed: false };
       }
       // The row was just written: there is nothing to read before a notification.
-      await subscription.next(request.windowEndsAt);
-      return { ...(await wait(request, subscription)), replayed: false };
+      const check = await subscription.next(request.windowEndsAt);
+      const end = check ? ({ kind: 'checked', check } as const) : await wait(request, subscription);
+      return { ...end, replayed: false };
     } finally {
       subscription.close();
     }
