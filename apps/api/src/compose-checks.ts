@@ -45,8 +45,10 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     stopping,
     now,
   });
-  subscribeNotifications(subscriberRedis, settings.REDIS_PREFIX, apiId, ({ requestId, check }) =>
-    notifier.notify(requestId, check),
+  subscribeNotifications(
+    subscriberRedis,
+    { prefix: settings.REDIS_PREFIX, secretKey: settings.SECRET_KEY, replyTo: apiId },
+    ({ requestId, check }) => notifier.notify(requestId, check),
   );
 
   const record = recordMalformed(db);

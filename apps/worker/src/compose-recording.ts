@@ -25,7 +25,7 @@ export const composeRecording = (
   { settings, log, now, db, producer, producerRedis, publishChange }: WorkerContext,
   roles: readonly WorkerRole[],
 ) => {
-  const publish = publishNotification(producerRedis, settings.REDIS_PREFIX);
+  const publish = publishNotification(producerRedis, settings.REDIS_PREFIX, settings.SECRET_KEY);
   /** A lost notification is harmless: the API polls. */
   const notifyCaller = ({ requestId, replyTo, replyWithCheck }: RequestRef, check?: StoredCheck) => {
     if (replyTo === undefined) return Promise.resolve();

@@ -123,18 +123,22 @@ describe.each<Kind>(['single', 'sentinel', 'cluster'])('over TLS, Redis of the k
 
     const received: unknown[] = [];
     const subscriber = connect(kind, 'consumer');
-    subscribeNotifications(subscriber, prefix, 'me', (notification) => received.push(notification));
+    subscribeNotifications(subscriber, { prefix, secretKey: 'secret', replyTo: 'me' }, (notification) =>
+      received.push(notification),
+    );
     const pages = subscribePageUpdates(subscriber, prefix, (accountId, updates) => received.push([accountId, updates]));
     await pages.follow('account');
     const publisher = publishPageUpdates(connection, prefix);
     publisher.publish('account', 'requests', 'req_1');
-    const notify = publishNotification(connection, prefix);
+    const notify = publishNotification(connection, prefix, 'secret');
     const check = { id: newUuid(), hash: Buffer.alloc(32, 0xf1), bytes: Buffer.from('{"name":"ΑΒ\\n\u2028"}') };
     await notify('me', { requestId: 'request' });
     await notify('me', { requestId: 'completed', check });
-    await until('all messages', () => received.length >= 3);
+    await publishNotification(connection, prefix, 'of others')('me', { requestId: 'forged', check });
+    await until('all messages', () => received.length >= 4);
     expect(received).toContainEqual({ requestId: 'request' });
     expect(received).toContainEqual({ requestId: 'completed', check });
+    expect(received).toContainEqual({ requestId: 'forged' });
     expect(received).toContainEqual(['account', [{ topic: 'requests', id: 'req_1' }]]);
     publisher.close();
 

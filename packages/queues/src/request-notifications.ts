@@ -1,3 +1,4 @@
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { StoredCheck } from '@vat/domain';
 import type { RedisConnection } from './connect-redis.js';
 
@@ -9,23 +10,44 @@ type PublishNotification = (replyTo: string, notification: Notification) => Prom
 
 const channelOf = (prefix: string, replyTo: string): string => `${prefix}:notifications:${replyTo}`;
 
-/** The id of the request; with a check its id, its hash and its body in the following lines. RFC 8785 has no line breaks. */
-const write = ({ requestId, check }: Notification): string =>
-  check === undefined
-    ? requestId
-    : [requestId, check.id, Buffer.from(check.hash).toString('hex'), Buffer.from(check.bytes).toString()].join('\n');
+type NotificationForm = { write: (notification: Notification) => string; read: (message: string) => Notification };
 
-const read = (message: string): Notification => {
-  const [requestId = '', id, hash, body] = message.split('\n');
-  if (id === undefined || hash === undefined || body === undefined) return { requestId };
-  return { requestId, check: { id, hash: Buffer.from(hash, 'hex'), bytes: Buffer.from(body) } };
+/**
+ * The id of the request; with a check its id, hash and body in the following lines (RFC 8785 has no line breaks), and an
+ * HMAC-SHA-256 of all that under a key derived from SECRET_KEY: nobody who can only write to Redis can make up a check. A check
+ * without the right one is left out, and the process reads Postgres.
+ */
+const notificationForm = (secretKey: string): NotificationForm => {
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, '', 'vat notification of a check: key 1', 32)));
+  const macOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
+  return {
+    write: ({ requestId, check }) => {
+      if (check === undefined) return requestId;
+      const { id, hash, bytes } = check;
+      const text = [requestId, id, Buffer.from(hash).toString('hex'), Buffer.from(bytes).toString()].join('\n');
+      return `${text}\n${macOf(text).toString('hex')}`;
+    },
+    read: (message) => {
+      const [requestId = '', id, hash, body, mac = ''] = message.split('\n');
+      if (id === undefined || hash === undefined || body === undefined) return { requestId };
+      const [expected, given] = [macOf(message.slice(0, message.lastIndexOf('\n'))), Buffer.from(mac, 'hex')];
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { requestId };
+      return { requestId, check: { id, hash: Buffer.from(hash, 'hex'), bytes: Buffer.from(body) } };
+    },
+  };
 };
 
-export const publishNotification =
-  (connection: RedisConnection, prefix: string): PublishNotification =>
-  async (replyTo, notification) => {
+/** `secretKey`: SECRET_KEY, the same for publishers and subscribers. */
+export const publishNotification = (
+  connection: RedisConnection,
+  prefix: string,
+  secretKey: string,
+): PublishNotification => {
+  const { write } = notificationForm(secretKey);
+  return async (replyTo, notification) => {
     await connection.publish(channelOf(prefix, replyTo), write(notification));
   };
+};
 
 /**
  * Subscribes to the notifications of this process. `connection` is used for subscriptions only, and has the role `consumer`:
@@ -33,10 +55,10 @@ export const publishNotification =
  */
 export const subscribeNotifications = (
   connection: RedisConnection,
-  prefix: string,
-  replyTo: string,
+  { prefix, secretKey, replyTo }: { prefix: string; secretKey: string; replyTo: string },
   onNotification: (notification: Notification) => void,
 ): void => {
+  const { read } = notificationForm(secretKey);
   const own = channelOf(prefix, replyTo);
   // Other subscriptions share this connection.
   connection.on('message', (channel: string, message: string) => {
