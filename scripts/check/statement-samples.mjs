@@ -114,7 +114,7 @@ export const BATCH = {
   header: null,
   lines: [
     JSON.stringify([
-      { id: ID, line: 1, input: '', vatNumber: null, reference: null, requestId: ID, error: null, cellsJson: '[]' },
+      { id: ID, line: 1, input: '', vatNumber: null, reference: null, requestId: ID, error: null, cells: [] },
     ]),
   ],
   requests: [JSON.stringify([{ ...REQUEST, answer: null }])],

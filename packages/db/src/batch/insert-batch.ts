@@ -35,9 +35,9 @@ const insertBatchRows =
         INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, reference, request_id, error_code,
           error_message, cells)
         SELECT x.id, ${id}::uuid, x.line, CASE WHEN x.error IS NULL THEN 'queued' ELSE 'failed' END, x.input,
-          x."vatNumber", x.reference, x."requestId", x.error ->> 'code', x.error ->> 'message', x."cellsJson"::jsonb
+          x."vatNumber", x.reference, x."requestId", x.error ->> 'code', x.error ->> 'message', x.cells
         FROM jsonb_to_recordset(${text}::jsonb) AS x(id uuid, line int, input text,
-          "vatNumber" text, reference text, "requestId" uuid, error jsonb, "cellsJson" text)`,
+          "vatNumber" text, reference text, "requestId" uuid, error jsonb, cells jsonb)`,
       );
   };
 

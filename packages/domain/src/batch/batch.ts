@@ -101,8 +101,7 @@ export type NewLine = {
   /** The request that this line shares with the others of the same number and requester; null when it failed at once. */
   requestId: string | null;
   error: LineError | null;
-  /** The row's cells as a JSON array of texts. One text, because a file may have a million cells, which are slow to copy between threads. */
-  cellsJson: string;
+  cells: readonly string[];
 };
 
 /**

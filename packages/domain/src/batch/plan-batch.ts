@@ -85,7 +85,7 @@ export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
       input,
       vatNumber: planned.read?.vatNumber ?? null,
       reference: planned.reference === null ? null : storableText(planned.reference),
-      cellsJson: JSON.stringify(row.cells.map(storableText)),
+      cells: row.cells.map(storableText),
     };
     if (planned.error !== null) {
       lines.push({ ...line, requestId: null, error: planned.error });
