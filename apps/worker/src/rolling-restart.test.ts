@@ -233,6 +233,12 @@ test('a rolling restart from an earlier release under load answers no call with 
   for (const part of [...world.apis, ...world.workers]) everyProcess.add(part);
   const { outcomes } = load;
   await until('every request to end', async () => (await readLedger(world)).open === 0, 60_000);
+  // Its event comes after the end of its last line, and has a delivery.
+  await until(
+    'every batch to be completed',
+    async () => (await world.sql("SELECT id FROM batch WHERE state <> 'completed'")).length === 0,
+    30_000,
+  );
   await until(
     'every delivery to end',
     async () => (await world.sql("SELECT id FROM delivery WHERE state = 'pending'")).length === 0,
@@ -260,7 +266,6 @@ test('a rolling restart from an earlier release under load answers no call with 
     ...{ acceptedWithoutOneEvent: 0, needlessEvents: 0, unchargedChecks: 0 },
   });
   expect(ledger.requests).toBe(count('check') + count('batch') * BACKLOG);
-  expect(await world.sql("SELECT id FROM batch WHERE state <> 'completed'")).toEqual([]);
   expect(await world.sql("SELECT id FROM delivery WHERE state <> 'successful'")).toEqual([]);
   const states = Object.values((await world.vies.stats()).states);
   expect(Math.max(...states.map((state) => state.max_in_flight))).toBe(2);

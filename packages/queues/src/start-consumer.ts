@@ -147,17 +147,15 @@ export const startConsumer = <P>(
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();
   };
-  const run = async (job: Job<P>): Promise<void> => {
+  const run = async (job: Job<P>, token: string | undefined): Promise<void> => {
     active += 1;
     try {
-      await runOnce(job, job.token);
+      await runOnce(job, token);
     } finally {
       active -= 1;
     }
   };
-  /** Before BullMQ runs the first job of an empty queue, it looks for a second one. A caller may wait for the first. */
-  const runs = new WeakMap<Job<P>, Promise<void>>();
-  const worker: Worker<P> = new Worker<P>(definition.name, (job) => runs.get(job) ?? run(job), {
+  const worker: Worker<P> = new Worker<P>(definition.name, run, {
     connection,
     prefix,
     concurrency: definition.processConcurrency,
@@ -171,12 +169,6 @@ export const startConsumer = <P>(
     removeOnFail: { count: 0 },
   });
   worker.on('error', onError);
-  worker.on('active', (job) => {
-    const running = run(job);
-    runs.set(job, running);
-    // BullMQ handles it when it waits for the job.
-    running.catch(() => undefined);
-  });
   worker.on('completed', () => {
     if (closing || active >= worker.concurrency) void wakeWaiting(worker, connection);
   });

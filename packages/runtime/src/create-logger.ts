@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import winston from 'winston';
 
-/** Fields of every log line of one request or job, such as `request_id` or `job_id`. */
+/** Fields of every log line of one request, such as `request_id`. */
 type LogContext = Readonly<Record<string, unknown>>;
 
 /** The context of the running code; Node propagates it through promises and callbacks. Only the logger reads it. */

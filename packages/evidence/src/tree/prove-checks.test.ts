@@ -15,7 +15,7 @@ const blocksOf = (leaves: readonly Uint8Array[], slice: number) => {
   return builder.finish();
 };
 
-/** The paths of the leaves `indexes`, as the service makes them; `size` other than that of the leaves asks for what is not there. */
+/** The paths of the leaves `indexes`, as the service makes them. With another `size` than that of the leaves, nodes are missing. */
 const pathsOf = async (
   leaves: readonly Uint8Array[],
   nodes: ReadonlyMap<number, Uint8Array>,
