@@ -24,6 +24,8 @@ const { runJest } = await import('./jest/run-jest.mjs');
 const folder = mkdtempSync(path.join(tmpdir(), 'vat-faults-'));
 const [results, figuresFile] = [path.join(folder, 'results.json'), path.join(folder, 'figures')];
 process.env.VAT_FAULTS = 'full';
+// Figures of production, where busy functions are optimized early, and young objects have little memory.
+process.env.VAT_TEST_PRODUCTION = 'yes';
 process.env.VAT_FAULTS_FIGURES = figuresFile;
 process.env.FUZZ_RUNS ??= '10000';
 const startedAt = performance.now();

@@ -20,7 +20,7 @@ let world: World;
 beforeAll(async () => {
   // No worker processes the lines of the batches: what they cost is not the question here.
   world = await startWorld({ apis: 0, settings: { WORKER_QUEUES: 'checks', UPSTREAM_WINDOW: '10s' } });
-  await world.startApi({}, { asInProduction: isFullSize() });
+  await world.startApi();
 }, 60_000);
 afterAll(() => world?.stop(), 60_000);
 

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
-import { PRODUCTION_VARIABLE, PROGRAM_FLAGS, PROJECT_ROOT, programEnvironment, programFile } from './run-program.js';
+import { PRODUCTION_VARIABLE, PROGRAM_FLAGS, programEnvironment, programFile } from './run-program.js';
 
 export type TestProcess = {
   pid: number;
@@ -32,16 +31,12 @@ const collect = (child: ChildProcess): string[] => {
 };
 
 /**
- * Starts a program of the repository and waits until it reports that it is ready. `asInProduction`: as it was built and without
- * {@link PROGRAM_FLAGS}, for tests that measure; the default where {@link PRODUCTION_VARIABLE} is `yes`.
+ * Starts a program of the repository and waits until it reports that it is ready. Where {@link PRODUCTION_VARIABLE} is `yes`, it
+ * runs without {@link PROGRAM_FLAGS}.
  */
-export const startProcess = async (
-  file: string,
-  settings: Record<string, string>,
-  { asInProduction = process.env[PRODUCTION_VARIABLE] === 'yes' } = {},
-): Promise<TestProcess> => {
-  const program = asInProduction ? [path.resolve(PROJECT_ROOT, file)] : [...PROGRAM_FLAGS, programFile(file)];
-  const child = spawn(process.execPath, program, {
+export const startProcess = async (file: string, settings: Record<string, string>): Promise<TestProcess> => {
+  const flags = process.env[PRODUCTION_VARIABLE] === 'yes' ? [] : PROGRAM_FLAGS;
+  const child = spawn(process.execPath, [...flags, programFile(file)], {
     env: programEnvironment(settings),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -35,11 +35,8 @@ export type World = {
     post: (path: string, body?: unknown) => supertest.Test;
     method: (method: 'put' | 'patch' | 'delete' | 'options' | 'head', path: string) => supertest.Test;
   };
-  /** `program`: another file than the API's own. `asInProduction`: see {@link startProcess}. */
-  startApi: (
-    settings?: Record<string, string>,
-    options?: { asInProduction?: boolean; program?: string },
-  ) => Promise<TestProcess>;
+  /** `program`: another file than the API's own. */
+  startApi: (settings?: Record<string, string>, options?: { program?: string }) => Promise<TestProcess>;
   startWorker: (settings?: Record<string, string>, options?: { program?: string }) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
   newAccount: (options?: AccountOptions) => Promise<TestAccount>;
@@ -97,8 +94,8 @@ export const startWorld = async ({
   const { sql, close: closeSql } = openSql(database.url);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
-  const startApi: World['startApi'] = async (more, { program = 'apps/api/dist/main.js', ...options } = {}) => {
-    const api = await startProcess(program, { ...all, ...more }, options);
+  const startApi: World['startApi'] = async (more, { program = 'apps/api/dist/main.js' } = {}) => {
+    const api = await startProcess(program, { ...all, ...more });
     running.apis.push(api);
     return api;
   };

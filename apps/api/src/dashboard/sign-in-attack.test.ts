@@ -17,12 +17,7 @@ let direct: TestProcess;
 const figures: string[] = [];
 beforeAll(async () => {
   world = await startWorld({ apis: 0, workers: 1, settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
-  // The figures must be those of production, where code that runs often is optimized.
-  const options = { asInProduction: isFullSize() };
-  [trusting, direct] = await Promise.all([
-    world.startApi({}, options),
-    world.startApi({ TRUSTED_PROXIES: '' }, options),
-  ]);
+  [trusting, direct] = await Promise.all([world.startApi(), world.startApi({ TRUSTED_PROXIES: '' })]);
   await world.newAccount({ email: 'owner@example.com' });
   const usual = openBrowser(urlOf(trusting)).call('post', '/session', {
     email: 'owner@example.com',
