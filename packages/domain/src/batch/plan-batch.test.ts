@@ -26,6 +26,11 @@ describe('what ends a line at once', () => {
     ['a country cell that is none', rowOf('123456789', { country: 'Deutschland!' }), 'BAD_REQUEST'],
     ['a number of more than 40 characters', rowOf(`DE${'1'.repeat(39)}`), 'BAD_REQUEST'],
     ['a reference of 65 characters', rowOf('DE136695976', { reference: 'x'.repeat(65) }), 'INVALID_REFERENCE'],
+    [
+      'one of 65 characters of two code units',
+      rowOf('DE136695976', { reference: '😀'.repeat(65) }),
+      'INVALID_REFERENCE',
+    ],
     ['a reference of two lines', rowOf('DE136695976', { reference: 'a\nb' }), 'INVALID_REFERENCE'],
     ['a requester that is no number', rowOf('DE136695976', { requester: 'me' }), 'INVALID_REQUESTER'],
     ['a requester that is malformed', rowOf('DE136695976', { requester: 'DE12' }), 'INVALID_REQUESTER'],
@@ -39,6 +44,8 @@ describe('what ends a line at once', () => {
   test.each([
     ['a number with its country in a cell of its own', rowOf('136695976', { country: 'de' })],
     ['a reference of 64 characters', rowOf('DE136695976', { reference: 'x'.repeat(64) })],
+    ['one of 64 characters of two code units', rowOf('DE136695976', { reference: '😀'.repeat(64) })],
+    ['a number of 40 characters of two code units', rowOf(`DE${'😀'.repeat(38)}`)],
     [
       'empty cells for reference, country and requester',
       rowOf('DE136695976', { reference: ' ', country: '', requester: '' }),

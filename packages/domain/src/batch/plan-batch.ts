@@ -18,6 +18,10 @@ const MAX_NUMBER_LENGTH = 40;
 const MAX_REFERENCE_LENGTH = 64;
 const NOT_PRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
+/** Counts characters (Unicode code points), as the schemas of direct calls do. A cell may be large. */
+const isLonger = (text: string, max: number): boolean =>
+  text.length > max && (text.length > 2 * max || [...text].length > max);
+
 const textOrNull = (cell: string | null): string | null => {
   const text = cell === null ? '' : stripUnsafeCharacters(cell).trim();
   return text === '' ? null : text;
@@ -38,12 +42,12 @@ export const planLine = (row: BatchRow, requester: string | null): PlannedLine =
 
   const candidate = textOrNull(row.candidate);
   if (candidate === null) return fault('BAD_REQUEST', 'The line has no number.');
-  if (candidate.length > MAX_NUMBER_LENGTH)
+  if (isLonger(candidate, MAX_NUMBER_LENGTH))
     return fault('BAD_REQUEST', `The number is longer than ${MAX_NUMBER_LENGTH} characters.`);
   const read = readVatNumber(candidate, textOrNull(row.country) ?? undefined);
   if (read.kind === 'unresolvable') return fault('BAD_REQUEST', read.reason);
 
-  if (reference !== null && (reference.length > MAX_REFERENCE_LENGTH || NOT_PRINTABLE.test(reference)))
+  if (reference !== null && (isLonger(reference, MAX_REFERENCE_LENGTH) || NOT_PRINTABLE.test(reference)))
     return fault('INVALID_REFERENCE', ERROR_CATALOGUE.INVALID_REFERENCE.message, read);
 
   const own = textOrNull(row.requester);

@@ -51,7 +51,7 @@ const AFTER = [
 const oneOf = (words: readonly string[]) => `(?:${words.join('|')})`;
 const LABEL = new RegExp(`^${oneOf(BEFORE)}?${oneOf(NAMES)}${oneOf(AFTER)}*$`, 'u');
 
-/** In UTF-16 code units, as `vat_number` is at most; also bounds the work on longer texts. */
+/** In UTF-16 code units, longer than any label; bounds the work on long texts. */
 const MAX_LABEL_LENGTH = 40;
 
 /** Every character without its accent, so that `DIČ` is found as `DIC`; as long as `text`. */
