@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { lockAccount } from '../account/accounts.js';
 import { auditUsage } from '../account/usage.js';
 import type { Database } from '../connect-database.js';
+import { storeIdempotentAnswer } from '../idempotency-keys.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { acceptRequest } from './accept-request.js';
 import { admitRequest } from './admit-request.js';
@@ -208,6 +209,18 @@ test('a withdrawn request releases its Idempotency-Key and its unit', async () =
   await admitRequest(db)(admission(first, 1, 5, 'key-2'));
   expect(await accept(db, first.id, accountId, 0)).toEqual({ kind: 'too_many_pending', pending: 0 });
   expect(await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-2'))).toEqual({ kind: 'admitted' });
+});
+
+test('of two calls with one Idempotency-Key that end at once, both send the answer that is stored first', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-3'));
+  const store = storeIdempotentAnswer(db);
+  const answerOf = (n: number) => ({ status: 202, headers: { Location: String(n) }, body: Buffer.from(`{"n":${n}}`) });
+  const sent = await Promise.all([1, 2, 3].map((n) => store(accountId, 'key-3', answerOf(n))));
+  expect(sent[0]).not.toBeNull();
+  for (const answer of sent) expect(answer).toEqual(sent[0]);
+  expect(await store(accountId, 'key-4', answerOf(1))).toBeNull();
 });
 
 test('calls of several accounts whose windows end together are accepted up to the maximum of each account', async () => {
