@@ -45,6 +45,17 @@ test('the number of named statements is limited', () => {
   expect(named).toHaveLength(500);
 });
 
+test('statements that no longer run, such as those of past months, leave their names to others', () => {
+  const { clock, runTimes } = startNaming();
+  const lasting = runTimes('SELECT 0', 10);
+  for (let month = 1; month <= 120; month += 1) {
+    for (let n = 0; n < 40; n += 1) expect(runTimes(`SELECT ${n} WHERE id > '${month}'`, 10)).toBeDefined();
+    clock.ms += 30 * 60_000;
+    expect(runTimes('SELECT 0', 1)).toBe(lasting);
+    clock.ms += 30 * 60_000;
+  }
+});
+
 test('a repeated statement stays prepared, and works after a migration added a column', async () => {
   const find = findRequest(connected.db);
   for (let n = 0; n < 20; n += 1) expect(await find(newUuid())).toBeNull();

@@ -2,6 +2,11 @@ import { createHash } from 'node:crypto';
 
 /** The maximum number of named statements per process; further ones have no name and are planned on each run. */
 const MAX_NAMED = 500;
+/**
+ * A statement that did not run for this long loses its name to a new one when there are {@link MAX_NAMED}. The texts of statements
+ * contain months, so those of past months would otherwise hold all names one day.
+ */
+const UNUSED_MS = 3_600_000;
 /** A statement gets its name at this many runs within a minute. */
 const FREQUENT = 10;
 const MINUTE_MS = 60_000;
@@ -12,19 +17,30 @@ const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
  * Names frequent statements, so that Postgres parses and plans them once per connection: that halves the cost of the
  * statements of a lookup. Each named statement occupies some 40 kB in every connection that ran it, until the connection
  * ends, so a statement that runs rarely has none. The number is limited, since a statement whose text varies (a list of
- * values) would otherwise fill the memory of every connection. `undefined`: no name. `now`: milliseconds.
+ * values) would otherwise fill the memory of every connection. A statement gets the same name again after it lost it.
+ * `undefined`: no name. `now`: milliseconds.
  */
 export const nameStatement = (now: () => number): ((statement: { sql: string }) => string | undefined) => {
-  const names = new Map<string, string>();
+  const names = new Map<string, { name: string; usedAt: number }>();
   /** Runs of unnamed statements in the current minute. */
   const runs = new Map<string, number>();
   let minute = now();
+  /** Whether another statement may have a name. */
+  const hasRoom = (at: number): boolean => {
+    if (names.size < MAX_NAMED) return true;
+    for (const [sql, { usedAt }] of names) if (at - usedAt >= UNUSED_MS) names.delete(sql);
+    return names.size < MAX_NAMED;
+  };
   return ({ sql }) => {
+    const at = now();
     const known = names.get(sql);
-    if (known !== undefined || names.size >= MAX_NAMED) return known;
-    if (now() - minute >= MINUTE_MS) {
+    if (known !== undefined) {
+      known.usedAt = at;
+      return known.name;
+    }
+    if (at - minute >= MINUTE_MS) {
       runs.clear();
-      minute = now();
+      minute = at;
     }
     const count = (runs.get(sql) ?? 0) + 1;
     if (count < FREQUENT || OPEN_COLUMN_LIST.test(sql)) {
@@ -32,8 +48,9 @@ export const nameStatement = (now: () => number): ((statement: { sql: string }) 
       return undefined;
     }
     runs.delete(sql);
+    if (!hasRoom(at)) return undefined;
     const name = `vat_${createHash('sha256').update(sql).digest('hex').slice(0, 24)}`;
-    names.set(sql, name);
+    names.set(sql, { name, usedAt: at });
     return name;
   };
 };

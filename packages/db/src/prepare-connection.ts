@@ -13,6 +13,9 @@ export const connectClient = async (url: string, applicationName?: string): Prom
     connectionString: url,
     connectionTimeoutMillis: 10_000,
     application_name: applicationName,
+    // A statement may take long here, so nothing else shows that the network forgot the connection.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   client.on('error', () => undefined);
   await client.connect();

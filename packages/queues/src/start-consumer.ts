@@ -1,4 +1,4 @@
-import { DelayedError, type Job, RateLimitError, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
@@ -12,9 +12,9 @@ import { createTurns, withClass } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
- * place in the queue, of which no worker takes a job for that time.
+ * place in the queue, of which no worker takes a job for that time; null when the queue has been paused already.
  */
-type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number } | undefined;
+type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number | null } | undefined;
 
 /** `runs`: how often the job has been started, this time included. */
 export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
@@ -132,10 +132,12 @@ export const startConsumer = <P>(
     }
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
-      await worker.rateLimit(result.pauseQueueMs);
-      // A worker that already waits for a job is not woken by the end of the pause. It finds the pause now and sleeps until then.
+      if (result.pauseQueueMs !== null) await worker.rateLimit(result.pauseQueueMs);
+      await job.moveToWait(token);
+      // A worker that already waits for a job is woken neither by this one nor by the end of the pause. It finds the pause now and
+      // sleeps until then, or takes the job if the pause has ended meanwhile.
       await wakeWaiting(worker, connection);
-      throw new RateLimitError();
+      throw new WaitingError();
     }
     if (turn !== undefined) {
       const changed = result.priority === undefined ? turn : withClass(turn, result.priority);

@@ -53,7 +53,7 @@ const countWaits = (redis: Redis) => {
 };
 
 /** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
-const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number }) => {
+const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number | null }) => {
   const running: Job[] = [];
   waits = 0;
   const consumer = startConsumer(
@@ -153,8 +153,11 @@ test('a place that a process has no share of any more is taken at once by anothe
   expect(next.startedAt - endedAt).toBeLessThan(IDLE_MS);
 }, 20_000);
 
-test('a job that paused its queue runs again when the pause ends, although the process waits for another job meanwhile', async () => {
-  const { running } = startProcess(2, { pauseQueueMs: 100 });
+test.each([
+  ['when the pause ends', 100],
+  ['at once when it has ended already', null],
+])('a job that paused its queue runs again %s, although the process waits for another job meanwhile', async (_title, ms) => {
+  const { running } = startProcess(2, { pauseQueueMs: ms });
   await enqueueBacklog(1);
   await until('the job', () => running.length === 1);
   await untilItWaits();
