@@ -5,6 +5,7 @@ import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { upstreamQueue } from './job-catalogue.js';
 import { startConsumer } from './start-consumer.js';
+import { turnOf } from './turns.js';
 
 /** A place of the queue may be idle for this long when the process that used it stops. */
 const IDLE_MS = 1_000;
@@ -87,7 +88,7 @@ const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQ
 const enqueueBacklog = (jobs: number) =>
   producer.enqueueAll(
     QUEUE,
-    Array.from({ length: jobs }, () => ({ payload: { request_id: newUuid() } })),
+    Array.from({ length: jobs }, () => ({ payload: { request_id: newUuid(), turn: turnOf('a', 'interactive') } })),
   );
 
 /** Two processes with a job each, and a backlog. `share`: how many jobs the one that stays may run at once. */
