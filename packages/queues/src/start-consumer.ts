@@ -103,6 +103,15 @@ export const startConsumer = <P>(
   const turns = createTurns(connection);
   let active = 0;
   let closing = false;
+  /**
+   * Returns a job to its place in the queue. Neither that nor the end of a pause wakes a worker that waits for a job: it finds the
+   * pause now and sleeps until then, or takes the job.
+   */
+  const putBack = async (job: Job<P>, token: string | undefined): Promise<never> => {
+    await job.moveToWait(token);
+    await wakeWaiting(worker, connection);
+    throw new WaitingError();
+  };
   const runOnce = async (job: Job<P>, token: string | undefined): Promise<void> => {
     const ref = { queue: definition.name, jobId: job.id ?? '' };
     const payload = definition.payload.safeParse(job.data);
@@ -119,8 +128,7 @@ export const startConsumer = <P>(
       const place = isFirst ? null : await leave();
       if (place !== null) {
         await job.changePriority({ priority: place });
-        await job.moveToWait(token);
-        throw new WaitingError();
+        await putBack(job, token);
       }
     }
     let result: JobResult;
@@ -133,11 +141,7 @@ export const startConsumer = <P>(
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
       if (result.pauseQueueMs !== null) await worker.rateLimit(result.pauseQueueMs);
-      await job.moveToWait(token);
-      // A worker that already waits for a job is woken neither by this one nor by the end of the pause. It finds the pause now and
-      // sleeps until then, or takes the job if the pause has ended meanwhile.
-      await wakeWaiting(worker, connection);
-      throw new WaitingError();
+      return putBack(job, token);
     }
     if (turn !== undefined) {
       const changed = result.priority === undefined ? turn : withClass(turn, result.priority);
