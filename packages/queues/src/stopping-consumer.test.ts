@@ -157,13 +157,17 @@ test('a place that a process has no share of any more is taken at once by anothe
 test.each([
   ['when the pause ends', 100],
   ['at once when it has ended already', null],
-])('a job that paused its queue runs again %s, although the process waits for another job meanwhile', async (_title, ms) => {
-  const { running } = startProcess(2, { pauseQueueMs: ms });
-  await enqueueBacklog(1);
-  await until('the job', () => running.length === 1);
-  await untilItWaits();
-  const pausedAt = performance.now();
-  running[0]?.end();
-  const again = await until('the job to run again', () => running[1]);
-  expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
-}, 20_000);
+])(
+  'a job that paused its queue runs again %s, although the process waits for another job meanwhile',
+  async (_title, ms) => {
+    const { running } = startProcess(2, { pauseQueueMs: ms });
+    await enqueueBacklog(1);
+    await until('the job', () => running.length === 1);
+    await untilItWaits();
+    const pausedAt = performance.now();
+    running[0]?.end();
+    const again = await until('the job to run again', () => running[1]);
+    expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
+  },
+  20_000,
+);

@@ -36,7 +36,15 @@ const recordOf = (exchange: Exchange) => ({
  */
 const record = (exchange: Exchange) => {
   const content = recordOf(exchange);
-  const { source, started_at: at, duration_ms: ms, url, request_sha256: sent, response_sha256: received, error } = content;
+  const {
+    source,
+    started_at: at,
+    duration_ms: ms,
+    url,
+    request_sha256: sent,
+    response_sha256: received,
+    error,
+  } = content;
   return { id: uuidOf(JSON.stringify([source, at, ms, url, sent, received, error])), ...content };
 };
 
