@@ -17,8 +17,8 @@ const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
  * statements of a lookup. Each named statement occupies some 40 kB in every connection that ran it, until the connection
  * ends, so a statement that runs rarely has none. The number is limited, since a statement whose text varies (a list of
  * values) would otherwise fill the memory of every connection. Statements name the months that they read, so a process that
- * runs for months needs names for the texts of the new month: they get those of texts that are no longer used. `undefined`: no
- * name. `now`: milliseconds.
+ * runs for months needs names for the texts of the new month: they get those of texts that are no longer used. A statement gets the
+ * same name again after it lost it. `undefined`: no name. `now`: milliseconds.
  */
 export const nameStatement = (now: () => number): ((statement: { sql: string }) => string | undefined) => {
   const names = new Map<string, { name: string; usedAt: number }>();

@@ -905,7 +905,12 @@ def check_anchors(found):
     anchors, previous, linked = {}, None, {}
     records = anchors_between(found)
     named = {path for path in found if re.fullmatch(r'anchors/\d+\.json', path)}
-    records.update({int(path[8:-5]): (path, read(path)) for path in named})
+    for path in sorted(named):
+        number = int(path[8:-5])
+        # Another spelling of the number, such as 07, would be a second file for the same anchor, and only one is compared.
+        if path != 'anchors/%d.json' % number:
+            report_problem('anchor_renamed', file=path, seq=number)
+        records[number] = path, read(path)
     gaps = 0
     for number, (path, data) in sorted(records.items()):
         anchor = parse_json(data)
@@ -981,6 +986,8 @@ def check_coverage(found, bodies):
         return 0
     covered = absent = row = 0
     context['reading'] = COVERAGE
+    # A cell may be as long as the uploaded file. Python's limit is 131 072 characters; this one fits every platform.
+    csv.field_size_limit(2 ** 31 - 1)
     with open(path_of(COVERAGE), encoding='utf-8-sig', newline='') as file:
         table = csv.reader(file, strict=True)
         if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
