@@ -29,7 +29,10 @@ const readText = (file) => {
 const isReachable = (url) =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port || 5432), timeout: 2_000 });
+    // A socket of the file system. The admin program reports that it does not answer.
+    if (hostname === '') return resolve(true);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({ host, port: Number(port || 5432), timeout: 2_000 });
     socket.once('connect', () => resolve(true));
     for (const event of ['error', 'timeout']) socket.once(event, () => resolve(false));
     socket.once('connect', () => socket.destroy()).once('timeout', () => socket.destroy());
@@ -58,7 +61,9 @@ const completeSettings = async (env) => {
   const redis = given('REDIS_URL') ? null : isOurs && run.redis_url;
   if (redis !== null && !redis)
     fail('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
-  const secret = isOurs && !given('SECRET_KEY') ? readText(path.join(dataDir, 'secret_key')) : '';
+  // During a change of the key the one in DATA_DIR may be the previous one; the admin program then asks for SECRET_KEY.
+  const ownSecret = isOurs && !given('SECRET_KEY') && !given('SECRET_KEY_PREVIOUS');
+  const secret = ownSecret ? readText(path.join(dataDir, 'secret_key')) : '';
   return {
     ...(!given('DATABASE_URL') && { DATABASE_URL: database }),
     ...(redis && { REDIS_URL: redis }),

@@ -38,10 +38,14 @@ const waitUntilReady = (redis: ReturnType<typeof connectRedis>): Promise<void> =
   });
 
 /** Runs work that adds jobs, with its own connection. Throws {@link UsageError} if Redis does not answer, and SettingsError. */
-export const withProducer = async <T>(env: NodeJS.ProcessEnv, work: (producer: Producer) => Promise<T>): Promise<T> => {
+export const withProducer = async <T>(
+  env: NodeJS.ProcessEnv,
+  now: () => Date,
+  work: (producer: Producer) => Promise<T>,
+): Promise<T> => {
   const settings = readSettings(env, 'admin', ['REDIS_URL', 'REDIS_CA', 'REDIS_PREFIX']);
   const redis = connectRedis(settings.REDIS_URL, 'producer', () => undefined, settings.REDIS_CA);
-  const producer = createProducer(redis, settings.REDIS_PREFIX);
+  const producer = createProducer(redis, settings.REDIS_PREFIX, now);
   try {
     await waitUntilReady(redis);
     return await work(producer);

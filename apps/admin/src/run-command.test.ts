@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isApiKeyForm } from '@vat/domain';
-import { runProgram, startWorld, until, type World } from '@vat/testkit';
+import { runProgram, skewedClock, startWorld, until, type World } from '@vat/testkit';
 import { UsageError } from './command.js';
 import { runCommand } from './run-command.js';
 
@@ -156,6 +156,20 @@ test('key create makes live and test keys; key revoke takes effect within five s
   await until('the key to stop working', async () => (await statusOf(live.key)) === 401, 5_000);
   expect(await statusOf(test.key)).toBe(200);
   expect(await answerTo('key', 'revoke', live.key_id)).toEqual(revoked);
+});
+
+test('a command on a machine whose clock is wrong uses the time of Postgres', async () => {
+  const HOUR_MS = 3_600_000;
+  const skewed = async (skewMs: number, ...words: string[]) => {
+    const settings = { ...world.settings, ...skewedClock(skewMs) };
+    return JSON.parse((await runProgram('apps/admin/dist/main.js', words, settings, true)).stdout);
+  };
+  const made = await create(person('clock@example.com'));
+  await world.http().post('/v1/checks', { vat_number: 'DE136695976' }).expect(201);
+  const anchor = await skewed(HOUR_MS, 'anchor', 'close');
+  const account = await skewed(-HOUR_MS, 'account', 'disable', made.account_id);
+  for (const time of [anchor.closed_at, account.disabled_at])
+    expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(HOUR_MS / 2);
 });
 
 test('reconcile runs one sweep and reports its counts', async () => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { connectDatabase } from '@vat/db';
-import { readSettings } from '@vat/runtime';
+import { connectDatabase, readClock } from '@vat/db';
+import { type CorrectedClock, correctedClock, readSettings } from '@vat/runtime';
 import { type Arguments, type Commands, UsageError } from './command.js';
 import { accountCommands } from './commands/accounts.js';
 import { backupCommands } from './commands/backup.js';
@@ -60,8 +60,7 @@ export const runCommand = async (
   env: NodeJS.ProcessEnv,
   readLine: () => Promise<string>,
 ): Promise<Record<string, unknown>> => {
-  const now = () => new Date();
-  const standalone = upstreamCommands(env, now);
+  const standalone = upstreamCommands(env, () => new Date());
   const runAlone = findCommand(standalone, words);
   if (runAlone) return runAlone();
   const { DATABASE_URL: url } = readSettings(env, 'admin', ['DATABASE_URL']);
@@ -72,6 +71,8 @@ export const runCommand = async (
     connectTimeoutMs: 5_000,
     applicationName: 'vat-admin',
   });
+  let clock: CorrectedClock | undefined;
+  const now = () => clock?.now() ?? new Date();
   try {
     const commands: Commands = {
       ...accountCommands(db, env, now, readLine),
@@ -85,8 +86,12 @@ export const runCommand = async (
     };
     const run = findCommand(commands, words);
     if (!run) throw new UsageError(`Write one of: ${Object.keys({ ...commands, ...standalone }).join(' | ')}`);
+    // Its dates are compared with those of the service: an anchor whose time is wrong by minutes would never verify.
+    clock = correctedClock({ readTime: readClock(db), onOffset: () => undefined });
+    await clock.measured;
     return await run();
   } finally {
+    clock?.close();
     await close();
   }
 };

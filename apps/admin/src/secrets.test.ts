@@ -141,6 +141,12 @@ test('secrets reseal with wrong keys changes nothing and lists the secrets that 
   await reseal();
 });
 
+test('secrets reseal with the same key twice is refused: its answer would say that the previous key is not needed', async () => {
+  const refusal = await reseal({ SECRET_KEY: OLD, SECRET_KEY_PREVIOUS: OLD }).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(UsageError);
+  expect((refusal as UsageError).message).toMatch(/are the same/);
+});
+
 test('a session and its open pages survive a change of the key', async () => {
   await world.newAccount({ email: 'page@example.com' });
   const before = await world.startApi({ SECRET_KEY: OLD, SECRET_KEY_PREVIOUS: '' });

@@ -71,6 +71,28 @@ const createLock = (file: string, lock: Lock): boolean => {
   }
 };
 
+/**
+ * Removes the lock of a process that has ended. Another start may have taken over the claim since the lock was read: a lock
+ * whose process is running is put back. Renaming decides which of several starts removes the old lock.
+ */
+export const removeStaleLock = (file: string): void => {
+  const aside = `${file}.${process.pid}.old`;
+  try {
+    renameSync(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const moved = readLock(aside);
+  try {
+    if (moved && isRunning(moved)) linkSync(aside, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+};
+
 const refusal = ({ pid }: Lock, dataDir: string): StartupError =>
   new StartupError(
     `another npm start (pid ${pid}) uses DATA_DIR ${dataDir}: end it, or choose another DATA_DIR and PORT`,
@@ -97,7 +119,7 @@ export const claimDataDir = async (dataDir: string, log: (line: string) => void)
       continue;
     }
     orphans = holder?.children.filter(isRunning) ?? orphans;
-    rmSync(file, { force: true });
+    removeStaleLock(file);
   }
   if (orphans.length > 0) log(`waiting for ${orphans.length} process(es) of an earlier run`);
   await Promise.all(

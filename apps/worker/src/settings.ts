@@ -12,6 +12,7 @@ export type WorkerRole = (typeof WORKER_ROLES)[number];
 
 const selectNames = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {
   if (values.includes('all')) return [...known];
+  if (values.length === 0) throw new SettingsError(`${setting} names none; known are ${known.join(', ')} and all.`);
   const unknown = values.filter((value) => !(known as readonly string[]).includes(value));
   if (unknown.length > 0)
     throw new SettingsError(`${setting} names ${unknown.join(', ')}; known are ${known.join(', ')} and all.`);

@@ -25,7 +25,7 @@ export const webhookSchema = z
 export const sentSchema = z.strictObject({ delivery_id: idOf('delivery') });
 
 const statusCode = () =>
-  z.int().min(100).max(599).nullable().describe('The status of the response. Null when no response arrived.');
+  z.int().min(100).max(999).nullable().describe('The status of the response. Null when no response arrived.');
 const attemptError = () =>
   z.string().nullable().describe('`CLASS: sentence`. Null when a complete response arrived, whatever its status.');
 

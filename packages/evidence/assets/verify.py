@@ -905,7 +905,12 @@ def check_anchors(found):
     anchors, previous, linked = {}, None, {}
     records = anchors_between(found)
     named = {path for path in found if re.fullmatch(r'anchors/\d+\.json', path)}
-    records.update({int(path[8:-5]): (path, read(path)) for path in named})
+    for path in sorted(named):
+        number = int(path[8:-5])
+        # Another spelling of the number, such as 07, would be a second file for the same anchor, and only one is compared.
+        if path != 'anchors/%d.json' % number:
+            report_problem('anchor_renamed', file=path, seq=number)
+        records[number] = path, read(path)
     gaps = 0
     for number, (path, data) in sorted(records.items()):
         anchor = parse_json(data)

@@ -104,3 +104,15 @@ test('without a proxy that listens, nothing is called directly', async () => {
       ...{ end: 'failed', errorCode: 'ECONNREFUSED', response: null },
     });
 });
+
+test('a proxy with an IPv6 address is connected to, and not looked up as a name', async () => {
+  const { call } = open('http://[::1]:1');
+  for (const scheme of ['http', 'https']) {
+    const { end, errorCode } = await call({ url: `${scheme}://upstream.invalid/`, deadlineMs: 5_000 });
+    // Which of these depends on whether the machine has IPv6.
+    expect([end, errorCode]).toEqual([
+      'failed',
+      expect.stringMatching(/^(ECONNREFUSED|EADDRNOTAVAIL|E(NET|HOST)UNREACH|EAFNOSUPPORT)$/),
+    ]);
+  }
+});

@@ -9,6 +9,9 @@ type Route = { agent: { http: HttpAgent; https: HttpsAgent }; request?: RequestF
 const basic = ({ username, password }: URL): string | undefined =>
   username === '' && password === '' ? undefined : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
 
+/** The host of an address for a connection: an IPv6 address without its brackets. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
 /** A request to the proxy, with the whole address of the server in its first line (RFC 9112 §3.2.2). */
 const requestThrough =
   (proxy: URL): RequestFunction =>
@@ -27,7 +30,7 @@ const requestThrough =
     return httpRequest(
       {
         ...options,
-        ...{ protocol: 'http:', hostname: proxy.hostname, port: proxy.port || 80, path: target.href, headers },
+        ...{ protocol: 'http:', hostname: hostOf(proxy), port: proxy.port || 80, path: target.href, headers },
         ...(auth ? { auth } : {}),
       },
       callback,
@@ -42,8 +45,12 @@ const requestThrough =
 export const routeOf = (options: AgentOptions, proxyUrl: string | undefined): Route => {
   const http = new HttpAgent(options);
   if (proxyUrl === undefined) return { agent: { http, https: new HttpsAgent(options) } };
+  const proxy = new URL(proxyUrl);
+  // The agent connects to the `hostname` of what it is given.
+  const { protocol, port, username, password } = proxy;
+  const target = { protocol, port, username, password, hostname: hostOf(proxy) } as URL;
   return {
-    agent: { http, https: new HttpsProxyAgent({ ...options, proxy: proxyUrl }) },
-    request: requestThrough(new URL(proxyUrl)),
+    agent: { http, https: new HttpsProxyAgent({ ...options, proxy: target }) },
+    request: requestThrough(proxy),
   };
 };

@@ -31,21 +31,53 @@ const readDuration = (text: string): number | null => {
   return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : null;
 };
 
+const HOUR_MS = 3_600_000;
+/** A thousand years: with more, dates that are computed from a duration leave the range of Postgres. */
+const MAX_HOURS = 8_766_000;
+/** Node's timers end at once when they are set to more than 24 days. */
+const MAX_TIMER_HOURS = 24;
+
+type DurationBounds = { minMs?: number; maxHours?: number };
+
+/** Why a duration is refused, or null. */
+const durationFault = (
+  ms: number | null,
+  form: string,
+  { minMs = 0, maxHours = MAX_HOURS }: DurationBounds,
+): string | null => {
+  if (ms === null) return form;
+  if (ms < minMs) return `write at least ${minMs}ms`;
+  return ms > maxHours * HOUR_MS ? `write at most ${maxHours}h` : null;
+};
+
 /** A duration; milliseconds once read. */
-export const duration = () =>
+export const duration = (bounds: DurationBounds = {}) =>
   z.string().transform((text, context) => {
     const ms = readDuration(text);
-    if (ms !== null) return ms;
-    context.addIssue({ code: 'custom', message: 'write a duration as 250ms, 10s, 2m or 1h' });
+    const message = durationFault(ms, 'write a duration as 250ms, 10s, 2m or 1h', bounds);
+    if (ms !== null && message === null) return ms;
+    context.addIssue({ code: 'custom', message: message ?? '' });
     return z.NEVER;
   });
+
+/** How often something is done. */
+export const interval = () => duration({ minMs: 1 });
+
+/** A duration that a timer measures. */
+export const timer = () => duration({ maxHours: MAX_TIMER_HOURS });
+
+/** The longest time that something may take. */
+export const timeLimit = () => duration({ minMs: 1, maxHours: MAX_TIMER_HOURS });
 
 /** A comma-separated list of at least one duration. */
 export const durations = () =>
   z.string().transform((text, context) => {
     const list = text.split(',').map(readDuration);
-    if (list.every((ms) => ms !== null)) return list;
-    context.addIssue({ code: 'custom', message: 'write durations as 500ms,1s,2m' });
+    const message = list
+      .map((ms) => durationFault(ms, 'write durations as 500ms,1s,2m', {}))
+      .find((one) => one !== null);
+    if (message === undefined && list.every((ms) => ms !== null)) return list;
+    context.addIssue({ code: 'custom', message: message ?? '' });
     return z.NEVER;
   });
 
@@ -66,6 +98,22 @@ export const count = (min: number, max?: number) => {
 /** A URL with one of the schemes. The message names the expected form and never the value, which may contain a password. */
 export const address = (...schemes: string[]) =>
   z.url({ protocol: new RegExp(`^(${schemes.join('|')})$`), error: `expected an address like ${schemes[0]}://…` });
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The address of an http proxy, whose user info can be decoded. */
+export const proxyAddress = () =>
+  address('http').refine(
+    (text) => !URL.canParse(text) || [new URL(text).username, new URL(text).password].every(isDecodable),
+    'a % that is not part of an encoded character must be written as %25',
+  );
 
 /** A REDIS_URL. The message names the expected form and never the value, which may contain a password. */
 export const redisUrl = () =>

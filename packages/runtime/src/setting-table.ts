@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { address, certificates, count, duration, durations, list, redisUrl, setting } from './setting-formats.js';
+import {
+  address,
+  certificates,
+  count,
+  duration,
+  durations,
+  interval,
+  list,
+  proxyAddress,
+  redisUrl,
+  setting,
+  timeLimit,
+  timer,
+} from './setting-formats.js';
 
 const masterKey = () => z.string().min(16, 'at least 16 characters');
 const sourceUrl = (source: string) =>
-  setting(['worker', 'admin'], z.url().optional(), `Overrides the URL of the source ${source}.`);
+  setting(['worker', 'admin'], address('https', 'http').optional(), `Overrides the URL of the source ${source}.`);
 
 /** Every setting of the service. `docs/settings.md` and what each program reads derive from this table. */
 export const SETTINGS = {
@@ -13,9 +26,8 @@ export const SETTINGS = {
   HOST: setting(['api', 'worker', 'stack'], z.string().default('127.0.0.1'), 'Address the API listens on.'),
   BASE_URL: setting(
     ['api', 'stack'],
-    z.url().optional(),
+    address('https', 'http').optional(),
     'Public URL of the API, used in `poll_url`; derived from HOST and PORT when unset.',
-    { stack: address('http', 'https').optional() },
   ),
   DATABASE_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
@@ -70,10 +82,14 @@ export const SETTINGS = {
     'Previous SECRET_KEY: decrypts what was encrypted with it, until `admin secrets reseal` has encrypted everything with the current key.',
     { secret: true },
   ),
-  SESSION_IDLE: setting(['api'], duration().prefault('12h'), 'A dashboard session ends after this long without use.'),
+  SESSION_IDLE: setting(
+    ['api'],
+    duration({ minMs: 1 }).prefault('12h'),
+    'A dashboard session ends after this long without use.',
+  ),
   SESSION_MAX_AGE: setting(
     ['api'],
-    duration().prefault('168h'),
+    duration({ minMs: 1 }).prefault('168h'),
     'A dashboard session ends after this long, even when it is in use.',
   ),
   SIGNUP: setting(['api'], z.enum(['open', 'closed']).default('closed'), '`open` allows sign-up on the dashboard.'),
@@ -84,18 +100,18 @@ export const SETTINGS = {
   ),
   VIES_URL: setting(
     ['worker', 'admin'],
-    z.url().default('https://ec.europa.eu/taxation_customs/vies/rest-api'),
+    address('https', 'http').default('https://ec.europa.eu/taxation_customs/vies/rest-api'),
     'Base URL of the upstream for live keys.',
   ),
   UPSTREAM_WINDOW: setting(
     ['api', 'worker', 'admin'],
-    duration().prefault('20s'),
+    timer().prefault('20s'),
     'Window: how long a direct check waits for the upstream.',
   ),
   // The slots of a worker that stands still are in use for eight seconds longer than this, and for a minute at most.
   UPSTREAM_ATTEMPT_TIMEOUT: setting(
     ['worker'],
-    duration()
+    timeLimit()
       .refine((ms) => ms <= 50_000, 'write at most 50s')
       .prefault('20s'),
     'Time-out of one call to the upstream, at most 50s.',
@@ -107,7 +123,7 @@ export const SETTINGS = {
   ),
   BACKPRESSURE_AFTER: setting(
     ['api', 'worker'],
-    duration().prefault('5s'),
+    timer().prefault('5s'),
     'An entry is marked when its lookup waits longer than this for a slot.',
   ),
   BACKGROUND_RETRY_DELAYS: setting(
@@ -142,7 +158,7 @@ export const SETTINGS = {
     count(0).default(100),
     'Maximum searches of pl_white_list per Polish calendar day, over all workers; each covers up to 30 numbers. The list allows 100 per IP address.',
   ),
-  ENRICHMENT_TIMEOUT: setting(['worker'], duration().prefault('4s'), 'Time-out of one call to a national source.'),
+  ENRICHMENT_TIMEOUT: setting(['worker'], timeLimit().prefault('4s'), 'Time-out of one call to a national source.'),
   CONTACT_URL: setting(
     ['api', 'worker', 'admin'],
     z.url().optional(),
@@ -150,13 +166,13 @@ export const SETTINGS = {
   ),
   EGRESS_PROXY: setting(
     ['api', 'worker', 'admin'],
-    address('http').optional(),
+    proxyAddress().optional(),
     'Proxy (`http://`, with user info if it needs a password) for calls to VIES, national sources and TSA_URL; deliveries to webhooks never use it.',
     { secret: true },
   ),
   WEBHOOK_TIMEOUT: setting(
     ['worker'],
-    duration().prefault('10s'),
+    timeLimit().prefault('10s'),
     'Time-out of one delivery attempt, including DNS, TLS, headers and body.',
   ),
   WEBHOOK_RETRY_DELAYS: setting(
@@ -176,7 +192,7 @@ export const SETTINGS = {
   ),
   TSA_URL: setting(
     ['api', 'worker', 'admin'],
-    z.url().optional(),
+    address('https', 'http').optional(),
     'URL of the RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.',
   ),
   TSA_ROOTS: setting(
@@ -196,12 +212,12 @@ export const SETTINGS = {
   ),
   ANCHOR_EVERY: setting(
     ['api', 'worker'],
-    duration().prefault('1h'),
+    interval().prefault('1h'),
     'How often an anchor is created for the checks that have none yet.',
   ),
   ANCHORS_VERIFIED_EVERY: setting(
     ['worker'],
-    duration().prefault('24h'),
+    interval().prefault('24h'),
     'How often all anchors are recomputed from their leaves and checks.',
   ),
   EVIDENCE_KEPT: setting(
@@ -227,7 +243,7 @@ export const SETTINGS = {
   WORKERS: setting(['stack'], count(0, 64).default(1), 'Number of worker processes that `npm start` runs, 0 to 64.'),
   AUDIT_EVERY: setting(
     ['worker'],
-    duration().prefault('1h'),
+    interval().prefault('1h'),
     'How often the usage counters are compared with the rows they count.',
   ),
   RATE_LIMIT: setting(
@@ -247,11 +263,11 @@ export const SETTINGS = {
   ),
   RESPONSE_STALL_TIMEOUT: setting(
     ['api'],
-    duration().prefault('60s'),
+    timeLimit().prefault('60s'),
     'A connection is closed when its client reads nothing of the response for this long.',
   ),
-  WATCHES_EVERY: setting(['worker'], duration().prefault('5s'), 'How often the runs of due watches are started.'),
-  SWEEP_EVERY: setting(['worker'], duration().prefault('10s'), 'How often the sweep looks for rows without a job.'),
+  WATCHES_EVERY: setting(['worker'], interval().prefault('5s'), 'How often the runs of due watches are started.'),
+  SWEEP_EVERY: setting(['worker'], interval().prefault('10s'), 'How often the sweep looks for rows without a job.'),
   OPS_PASSWORD: setting(
     ['api'],
     z.string().min(12, 'at least 12 characters').optional(),
@@ -260,7 +276,7 @@ export const SETTINGS = {
   ),
   SHUTDOWN_DELAY: setting(
     ['api'],
-    duration().prefault('0s'),
+    timer().prefault('0s'),
     'How long a stopping API process still accepts connections while `/readyz` answers 503, so that load balancers stop using it; longer than their health checks take to notice.',
   ),
   PUBLIC_STATUS: setting(

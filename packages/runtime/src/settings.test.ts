@@ -125,3 +125,32 @@ test('a REDIS_PREFIX that would separate the keys of a queue in a cluster is ref
   for (const prefix of ['vat', '{vat}', 'a}b{c'])
     expect(readSettings({ REDIS_PREFIX: prefix }, 'api', ['REDIS_PREFIX'])).toEqual({ REDIS_PREFIX: prefix });
 });
+
+test.each([
+  ['ANCHOR_EVERY', '0s', 'write at least 1ms'],
+  ['SWEEP_EVERY', '0ms', 'write at least 1ms'],
+  ['WEBHOOK_TIMEOUT', '0s', 'write at least 1ms'],
+  // Longer than Node's timers: each attempt would time out at once.
+  ['WEBHOOK_TIMEOUT', '600h', 'write at most 24h'],
+  ['BACKPRESSURE_AFTER', '600h', 'write at most 24h'],
+  ['EVIDENCE_KEPT', '99999999h', 'write at most 8766000h'],
+  ['WEBHOOK_RETRY_DELAYS', '1s,99999999h', 'write at most 8766000h'],
+  ['WEBHOOK_RETRY_DELAYS', '1s,soon', 'write durations as 500ms,1s,2m'],
+  ['VIES_URL', 'localhost:8080', 'expected an address like https://…'],
+  ['TSA_URL', 'ftp://tsa.example/', 'expected an address like https://…'],
+  ['ENRICHMENT_GLEIF_URL', 'gleif.example', 'expected an address like https://…'],
+  ['EGRESS_PROXY', 'https://u:secret@proxy', 'expected an address like http://…'],
+  ['EGRESS_PROXY', 'http://u:secret%zz@proxy', 'a % that is not part of an encoded character must be written as %25'],
+])('%s=%s is refused', (name, text, problem) => {
+  expect(settingProblems({ [name]: text }, 'worker')).toEqual([`${name}: ${problem}`]);
+});
+
+test('the longest durations are accepted, and no delay', () => {
+  const env = {
+    EVIDENCE_KEPT: '8766000h',
+    WEBHOOK_TIMEOUT: '24h',
+    WEBHOOK_RETRY_DELAYS: '0s',
+    BACKPRESSURE_AFTER: '0s',
+  };
+  expect(settingProblems(env, 'worker')).toEqual([]);
+});

@@ -86,7 +86,7 @@ export const accountCommands = (
   'account enable ACCOUNT': async ({ positionals: [id = ''] }) => {
     assertFound(await setAccountDisabled(db)(accountIdOf(id), null), id);
     // This sweep resumes its held deliveries at once. Without Redis the next scheduled sweep finds them.
-    await withProducer(env, (producer) =>
+    await withProducer(env, now, (producer) =>
       producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),
     ).catch(() => undefined);
     return { account_id: id, disabled_at: null };

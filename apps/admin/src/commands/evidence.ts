@@ -30,7 +30,7 @@ export const anchorCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => 
     const { anchor } = closing;
     const stamp = { subjectId: anchor.id, dueAt: anchor.closedAt };
     // Without Redis the anchor is closed too, and the sweep enqueues its time-stamp.
-    await withProducer(env, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
+    await withProducer(env, now, (producer) => enqueueStamp(producer)(stamp)).catch(() => undefined);
     return {
       status: 'closed',
       anchor_id: publicId('anchor', anchor.id),

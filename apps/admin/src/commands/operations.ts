@@ -20,7 +20,7 @@ export const operationCommands = (
   migrate: async () => ({ applied: await migrate(databaseUrl, MIGRATIONS) }),
   reconcile: async () => {
     const settings = readSettings(env, 'admin', ['UPSTREAM_WINDOW']);
-    return withProducer(env, async (producer) => {
+    return withProducer(env, now, async (producer) => {
       const done: Record<string, number> = {};
       // A worker's sweep raises the alarm for requests that were never looked up; the result says how many lines ended.
       const sweep = composeSweep({

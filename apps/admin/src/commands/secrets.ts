@@ -11,6 +11,10 @@ const MAX_NAMED = 5;
 export const secretCommands = (db: Database, env: NodeJS.ProcessEnv): Commands => ({
   'secrets reseal': async () => {
     const settings = readSettings(env, 'admin', ['SECRET_KEY', 'SECRET_KEY_PREVIOUS']);
+    if (settings.SECRET_KEY === settings.SECRET_KEY_PREVIOUS)
+      throw new UsageError(
+        'SECRET_KEY and SECRET_KEY_PREVIOUS are the same. Set SECRET_KEY to the key that the service uses now.',
+      );
     const keys = { masterKey: settings.SECRET_KEY, previousKey: settings.SECRET_KEY_PREVIOUS };
     const webhooks = await resealSecrets({ ...keys, purpose: 'webhook secret' }, sealedWebhooks(db));
     const authority = await resealSecrets({ ...keys, purpose: 'development authority' }, sealedDevelopmentKey(db));

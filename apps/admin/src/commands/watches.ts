@@ -9,7 +9,7 @@ export const watchCommands = (db: Database, env: NodeJS.ProcessEnv, now: () => D
   'watch run WATCH_ID': async ({ positionals: [id = ''] }) => {
     const uuid = uuidOf('watch', id);
     if (uuid === null) throw new UsageError('Name the watch by its id, wat_….');
-    const run = await withProducer(env, (producer) =>
+    const run = await withProducer(env, now, (producer) =>
       runWatch({
         findOrFollow: findOrFollowWatch(db),
         startRun: startRun(db),

@@ -162,12 +162,12 @@ test('an attempt that ends after the removal of its endpoint is logged and chang
   });
 });
 
-test('a removal ends more deliveries than one statement does, and none of a new endpoint or another account', async () => {
+test('a removal ends more than ten thousand deliveries, and none of a new endpoint or another account', async () => {
   const [removed, other] = [await delivery(), await delivery()];
   await db.$executeRaw`
     INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
     SELECT gen_random_uuid(), d.account_id, d.event_id, d.generation, 'pending', d.created_at, d.next_attempt_at
-    FROM delivery d, generate_series(1, 1200) WHERE d.id = ${removed.deliveryId}::uuid`;
+    FROM delivery d, generate_series(1, 10600) WHERE d.id = ${removed.deliveryId}::uuid`;
   const pendingOf = ({ accountId }: { accountId: string }) =>
     db.delivery.count({ where: { accountId, state: 'pending' } });
   expect(await removeWebhook(db)(removed.accountId, after(10))).toBe(true);
@@ -235,4 +235,11 @@ test('due deliveries are listed oldest first, each once, whatever the page size'
   expect(pages).toBe(3);
   expect(seen).toEqual(ids.toSorted());
   expect(await overdueDeliveries(db)(AT, null, 10)).toEqual({ toSend: [], toHold: [], toEnd: [], next: null });
+});
+
+test('the statement of a claim is prepared once for many', async () => {
+  for (let n = 0; n < 20; n += 1) expect(await claim(newUuid(), 1, AT)).toEqual({ kind: 'settled' });
+  const prepared = await db.$queryRaw<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%SET held = a.disabled_at%'}`;
+  expect(prepared).toEqual([{ n: 1 }]);
 });

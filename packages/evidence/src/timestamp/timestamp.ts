@@ -40,6 +40,9 @@ export type TimestampRefusal =
   | 'wrong_chain'
   | 'other_root';
 
+/** A text of an authority without control characters and lone surrogates, which the database refuses. */
+export const plainText = (text: string): string => text.toWellFormed().replace(/\p{Cc}+/gu, ' ');
+
 /** Thrown by everything that requests or verifies a time-stamp; the message is one sentence for an operator. */
 export class TimestampRefused extends Error {
   override name = 'TimestampRefused';
@@ -47,6 +50,6 @@ export class TimestampRefused extends Error {
     readonly refusal: TimestampRefusal,
     message: string,
   ) {
-    super(message);
+    super(plainText(message));
   }
 }

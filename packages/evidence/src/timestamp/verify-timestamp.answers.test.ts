@@ -210,5 +210,9 @@ describe('a hostile answer', () => {
     await expect(forger.request({ status: { status: 2, text: 'out of service' } })).rejects.toThrow(
       /status 2: out of service/,
     );
+    // Postgres refuses U+0000: the failure could never be recorded.
+    await expect(forger.request({ status: { status: 2, text: 'out\0of\nservice' } })).rejects.toThrow(
+      /status 2: out of service/,
+    );
   });
 });

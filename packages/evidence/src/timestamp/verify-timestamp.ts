@@ -3,7 +3,7 @@ import { BitString } from 'asn1js';
 import { type Accuracy, ExtKeyUsage, type TSTInfo } from 'pkijs';
 import { findCertificatePath, type ReadCertificate, readTrustedRoots } from './certificates.js';
 import { DEVELOPMENT_POLICY, extensionOf, HASHES, hashOfLength, hexOf, OID } from './object-identifiers.js';
-import { type Timestamp, TimestampRefused } from './timestamp.js';
+import { plainText, type Timestamp, TimestampRefused } from './timestamp.js';
 import { readResponse } from './timestamp-messages.js';
 import { validateSignature } from './validate-signature.js';
 
@@ -95,7 +95,7 @@ type VerifyTimestamp = InfoExpectation & {
 const nameOf = ({ x509, fields }: ReadCertificate): string => {
   const { typesAndValues } = fields.subject;
   const named = (type: string) => typesAndValues.findLast((part) => part.type === type)?.value.valueBlock.value;
-  return String(named(OID.commonName) ?? named(OID.organisation) ?? x509.subject.replaceAll('\n', ', '));
+  return plainText(String(named(OID.commonName) ?? named(OID.organisation) ?? x509.subject.replaceAll('\n', ', ')));
 };
 
 /** Turns the errors that OpenSSL and the ASN.1 library throw for untrusted bytes into one refusal. */

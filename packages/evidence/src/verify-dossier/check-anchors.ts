@@ -19,7 +19,7 @@ type Previous = { seq: number; hash: string; closedAt: string };
 type Record = { file: string; text: string; hash: string; connects: boolean };
 
 /** Anchors with a file of their own, and those that connect them, one per line, by `seq`. */
-const readRecords = (files: DossierFiles): Map<number, Record> => {
+const readRecords = (files: DossierFiles, report: ReportBuilder): Map<number, Record> => {
   const records = new Map<number, Record>();
   for (const file of files.keys()) {
     if (!/^anchors\/links-\d+\.jsonl$/.test(file)) continue;
@@ -30,8 +30,12 @@ const readRecords = (files: DossierFiles): Map<number, Record> => {
     }
   }
   for (const [file, { sha256: hash }] of files) {
-    const number = file.match(/^anchors\/(\d+)\.json$/)?.[1];
-    if (number !== undefined) records.set(Number(number), { file, text: readText(files, file), hash, connects: false });
+    const digits = file.match(/^anchors\/(\d+)\.json$/)?.[1];
+    if (digits === undefined) continue;
+    const number = BigInt(digits);
+    // Another spelling of the number, such as 07, would be a second file for the same anchor, and only one is compared.
+    if (digits !== String(number)) report.problem('anchor_renamed', { file, seq: number });
+    records.set(Number(number), { file, text: readText(files, file), hash, connects: false });
   }
   return records;
 };
@@ -45,7 +49,7 @@ export const checkAnchors = (
   const links: FoundLinks = new Map();
   let previous: Previous | null = null;
   let gaps = 0;
-  const records = [...readRecords(files)].sort(([one], [other]) => one - other);
+  const records = [...readRecords(files, report)].sort(([one], [other]) => one - other);
   for (const [number, { file, text, hash, connects }] of records) {
     files.lastRead = file;
     const anchor = parseObject(text);

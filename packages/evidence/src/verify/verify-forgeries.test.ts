@@ -3,11 +3,15 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { jest } from '@jest/globals';
 import { sampleId } from '../dossier/sample-source.fixture.js';
+import { hashLeaf, hashNode } from '../tree/tree-blocks.js';
+import { verifyDossier } from '../verify-dossier/verify-dossier.js';
 import { type Auditor, openAuditor } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
 
 const CHECK = sampleId('check', 0);
 const SECOND = sampleId('check', 1);
+/** The last leaf of the last anchor; it has no time-stamp of its own. */
+const LAST = sampleId('check', 5);
 const REQUEST = sampleId('request', 999);
 
 // The first test of a clone may have to fetch python3 and openssl.
@@ -80,6 +84,31 @@ describe('a forger who gets a new SHA256SUMS.tsr from the real authority', () =>
       }
     });
     expect(renamed).toContain('anchors/3.json is anchor 2');
+  });
+
+  it('cannot lead the proof of a forged check to a second file for the number of a real anchor', async () => {
+    const copy = await auditor.tamper();
+    const file = `checks/${LAST}.json`;
+    const before = await hashOf(copy, file);
+    await copy.replace(file, 'WAPIAAAA5', 'WAPIBBBB5');
+    await copy.replace('checks.csv', 'WAPIAAAA5', 'WAPIBBBB5');
+    const after = await hashOf(copy, file);
+    await copy.replace('checks.csv', before, after);
+    const lines = (await copy.read('proofs.jsonl')).split('\n').filter((line) => line.includes(LAST));
+    const [sibling = ''] = JSON.parse(lines[0] ?? '').path as string[];
+    const root = hashNode(Buffer.from(sibling, 'hex'), hashLeaf(Buffer.from(after, 'hex'))).toString('hex');
+    const forged = (await copy.read('anchors/2.json')).replace(/"root":"[0-9a-f]{64}"/, `"root":"${root}"`);
+    // The real anchor and its genuine time-stamp stay. Several spellings, because only one file of them is compared.
+    const names = ['02', '002', '0002', '00002', '000002', '0000002', '00000002', '000000002'];
+    for (const name of names) await copy.write(`anchors/${name}.json`, forged);
+    await copy.reseal(auditor.authority);
+    const { code, output } = await copy.verify();
+    expect(code).toBe(1);
+    for (const name of names) expect(output).toContain(`anchors/${name}.json is anchor 2`);
+    const { problems } = await verifyDossier(await copy.zip());
+    expect(problems.map(({ message }) => message)).toEqual(
+      expect.arrayContaining(names.map((name) => `anchors/${name}.json is anchor 2`)),
+    );
   });
 
   it('cannot truncate a time-stamp, append bytes to it, or use that of another check', async () => {

@@ -1,0 +1,31 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { inspectProcess } from '@vat/embedded';
+import { removeStaleLock } from './data-dir.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'vat-lock-'));
+  file = path.join(folder, 'stack.lock');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const lockOf = (pid: number, started: string) => JSON.stringify({ pid, started, children: [] });
+
+test('the lock of a process that has ended is removed', () => {
+  writeFileSync(file, lockOf(process.pid, 'at another time'));
+  removeStaleLock(file);
+  expect(readdirSync(folder)).toEqual([]);
+  removeStaleLock(file);
+  expect(existsSync(file)).toBe(false);
+});
+
+test('the lock of another start that has taken over the claim since it was read stays', () => {
+  const taken = lockOf(process.pid, inspectProcess(process.pid)?.started ?? '');
+  writeFileSync(file, taken);
+  removeStaleLock(file);
+  expect(readdirSync(folder)).toEqual(['stack.lock']);
+  expect(readFileSync(file, 'utf8')).toBe(taken);
+});
