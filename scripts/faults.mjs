@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FAULT_ROWS, filesOf, testsOf } from './faults/rows.mjs';
+import { FAULT_ROWS, filesOf, testsOf, UNTIMED } from './faults/rows.mjs';
 import { prepare } from './prepare.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -22,23 +22,40 @@ if (missing.length > 0) process.exit(1);
 await prepare();
 const { runJest } = await import('./jest/run-jest.mjs');
 const folder = mkdtempSync(path.join(tmpdir(), 'vat-faults-'));
-const [results, figuresFile] = [path.join(folder, 'results.json'), path.join(folder, 'figures')];
+const figuresFile = path.join(folder, 'figures');
 process.env.VAT_FAULTS = 'full';
 // Figures of production, where busy functions are optimized early, and young objects have little memory.
 process.env.VAT_TEST_PRODUCTION = 'yes';
 process.env.VAT_FAULTS_FIGURES = figuresFile;
 process.env.FUZZ_RUNS ??= '10000';
 const startedAt = performance.now();
-// One file at a time, because the tests load the machine and their figures are compared.
-const { passed, failed } = await runJest([
-  ...['--runInBand', '--json', `--outputFile=${results}`],
-  ...[...filesOf(rows).map((file) => file.replaceAll('.', '\\.')), ...parts],
-]);
+
+/** @typedef {{ name: string, assertionResults: { fullName: string, status: string, duration?: number }[] }} FileResult */
+const [counts, testResults] = [{ passed: 0, failed: 0 }, /** @type {FileResult[]} */ ([])];
+/**
+ * @param {string} how an argument of jest
+ * @param {readonly string[]} files or parts of their names
+ */
+const runFiles = async (how, files) => {
+  if (files.length === 0) return;
+  const results = path.join(folder, `results${how}.json`);
+  const patterns = files.map((file) => file.replaceAll('.', '\\.'));
+  const { passed, failed } = await runJest([how, '--json', `--outputFile=${results}`, ...patterns]);
+  counts.passed += passed;
+  counts.failed += failed;
+  if (existsSync(results)) testResults.push(...JSON.parse(readFileSync(results, 'utf8')).testResults);
+};
+const chosen = filesOf(rows);
+await runFiles(
+  '--maxWorkers=2',
+  chosen.filter((file) => UNTIMED.has(file)),
+);
+// One file at a time, because these tests load the machine and their figures are compared.
+await runFiles('--runInBand', [...chosen.filter((file) => !UNTIMED.has(file)), ...parts]);
+const { passed, failed } = counts;
 
 /** @param {string} file */
 const relative = (file) => path.relative(ROOT, file).replaceAll(path.sep, '/');
-/** @type {{ testResults: { name: string, assertionResults: { fullName: string, status: string, duration?: number }[] }[] }} */
-const { testResults } = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { testResults: [] };
 const ran = testResults.flatMap(({ name, assertionResults }) =>
   assertionResults.map(({ fullName, status, duration }) => ({
     ...{ file: relative(name), title: fullName, status, ms: duration ?? 0 },

@@ -221,6 +221,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () =>
     db.startRun(on)({
       watchId: at.watch,
+      frequency: 'daily',
       requestId: ID,
       entries: [],
       now: at.now,

@@ -13,6 +13,14 @@ const SWEEP = 'apps/worker/src/sweep.test.ts';
 const DEAD_WORKER = 'apps/worker/src/dead-worker.test.ts';
 const REQUEST_MACHINE = 'packages/db/src/request/request-machine.test.ts';
 const CAP = 'apps/worker/src/cap.test.ts';
+const DELIVERY_MACHINE = 'packages/db/src/webhook/delivery-machine.test.ts';
+const VERDICT_LAWS = 'packages/vies/src/verdict-rules.laws.test.ts';
+const BACKUP = 'apps/admin/src/backup.test.ts';
+const SETTLE_RACE = 'apps/worker/src/settle-race.test.ts';
+const PLANS = 'scripts/check/statement-plans.test.ts';
+
+/** Long files that compare no times, so that two of them run at once. */
+export const UNTIMED = new Set([REQUEST_MACHINE, DELIVERY_MACHINE, VERDICT_LAWS, BACKUP, PLANS, SETTLE_RACE]);
 
 /** @type {readonly FaultRow[]} */
 export const FAULT_ROWS = [
@@ -25,14 +33,14 @@ export const FAULT_ROWS = [
       'apps/worker/src/batches-crash.test.ts',
       'apps/worker/src/watches-crash.test.ts',
       REQUEST_MACHINE,
-      'packages/db/src/webhook/delivery-machine.test.ts',
+      DELIVERY_MACHINE,
     ],
   },
   {
     number: 2,
     fault: 'the same, and answers that race with the end of the window',
     passes: 'units consumed are checks answered, nothing stays reserved',
-    tests: [CRASH, 'apps/worker/src/settle-race.test.ts', 'packages/db/src/request/request-race.test.ts'],
+    tests: [CRASH, SETTLE_RACE, 'packages/db/src/request/request-race.test.ts'],
   },
   {
     number: 3,
@@ -80,12 +88,7 @@ export const FAULT_ROWS = [
     number: 9,
     fault: 'the upstream hangs, drips, resets, or answers errors and nonsense',
     passes: '202 at the end of the window, nothing consumed, never a wrong verdict, finished later',
-    tests: [
-      'apps/api/src/waiting.test.ts',
-      'packages/vies/src/create-vies-client.test.ts',
-      'packages/vies/src/verdict-rules.laws.test.ts',
-      NETWORK,
-    ],
+    tests: ['apps/api/src/waiting.test.ts', 'packages/vies/src/create-vies-client.test.ts', VERDICT_LAWS, NETWORK],
   },
   {
     number: 10,
@@ -168,13 +171,13 @@ export const FAULT_ROWS = [
     number: 19,
     fault: 'Redis is empty after Postgres was restored from a backup that was made while the service ran',
     passes: 'what was pending goes on, and nothing else changes',
-    tests: ['apps/admin/src/backup.test.ts'],
+    tests: [BACKUP],
   },
   {
     number: 20,
     fault: 'ten years of checks: millions of rows in every table that grows',
     passes: 'no statement reads a whole table or sorts more than a page',
-    tests: ['scripts/check/statement-plans.test.ts'],
+    tests: [PLANS],
   },
   {
     number: 21,

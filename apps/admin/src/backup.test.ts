@@ -59,7 +59,7 @@ test(
   async () => {
     const { account } = world;
     const http = world.http();
-    const ids = await insertChecks(world, { accountId: account.account_id, count: CHECKS });
+    const ids = await insertChecks(world, { accountId: account.account_id, count: CHECKS, exchanges: 1 });
     expect(await world.admin('anchor', 'close')).toMatchObject({ tree_size: Math.min(CHECKS, 1_000_000) });
     const receiver = await receivers.start(withStatus(500));
     await configureWebhook(world, account, receiver.url);

@@ -27,6 +27,7 @@ import type { CallRate } from './middleware/limit-rate.js';
 import { composeOps } from './ops/compose-ops.js';
 import type { PublicVerificationDeps } from './public-verification/mount-public-verification.js';
 import type { CheckRoutesDeps } from './routes/checks.js';
+import { readHistory } from './routes/status-history.js';
 
 /** A call that is this many milliseconds early is delayed, not refused: the jitter of a caller that respects the limit. */
 const RATE_HOLD_MS = 80;
@@ -116,7 +117,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     pingRedis: pingRedis(redis),
     readMinutes: readMinutes(db),
     readWaits: readWaits(db),
-    readHours: readHours(db),
+    readHistory: readHistory({ readHours: readHours(db), now }),
     publicStatus: settings.PUBLIC_STATUS === 'on',
     ...composePublicLinks(settings, context),
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),

@@ -88,6 +88,14 @@ describe('a cursor', () => {
   const message = 'cursor belongs to another list, or to this one with other filters';
   const refused = [400, { code: 'BAD_REQUEST', message: `${message}.`, fields: [{ path: 'cursor', message }] }];
 
+  test('that was altered anywhere is refused', async () => {
+    const cursor = await cursorOf('?limit=1');
+    for (let at = 0; at < cursor.length; at += 1) {
+      const altered = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1);
+      expect([at, ...refusalOf(await list(`?cursor=${altered}`))]).toEqual([at, ...refused]);
+    }
+  });
+
   test('of one list is refused by every other list', async () => {
     const cursor = await cursorOf('?limit=1');
     const others = Object.values<Operation>(OPERATIONS).filter(

@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
+import { MEMBER_STATES } from '@vat/domain';
 import { resultsWorkbook } from '@vat/spreadsheet';
 import {
   faultSize,
@@ -137,6 +138,47 @@ describe('no uploaded file delays other calls', () => {
     expect(slow).toEqual([]);
   }, 60_000);
 });
+
+test('no JSON call delays other calls', async () => {
+  const buckets = [0, 0, 0, 0, 0, 0, 0, 0, 90, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  await world.sql(
+    `INSERT INTO upstream_hour (member_state, hour, answered, saturated, unavailable, buckets)
+     SELECT state, hour, 90, 8, 2, $1 FROM unnest($2::text[]) AS state,
+       generate_series(date_trunc('hour', now()) - interval '31 days', now(), interval '1 hour') AS hour
+     ON CONFLICT DO NOTHING`,
+    [buckets, [...MEMBER_STATES]],
+  );
+  const { live_key: key } = await insertAccount(world);
+  const from = new Date(Date.now() - 31 * 86_400_000).toISOString();
+  const post = (text: string) => world.http(key).post('/v1/checks').set('Content-Type', 'application/json').send(text);
+  const fill = (piece: string) => piece.repeat(Math.floor(64_000 / Buffer.byteLength(piece)));
+  const surplus = Object.fromEntries(Array.from({ length: 7_000 }, (_, n) => [n.toString(36), 1]));
+  const CALLS: Record<string, [call: () => PromiseLike<{ status: number }>, status: number]> = {
+    'the history of 31 days': [() => world.http(key).get(`/v1/status/history?from=${from}`), 200],
+    'the public status': [() => world.http(null).get('/status.json'), 200],
+    'thousands of unknown fields': [() => post(JSON.stringify({ vat_number: 'DE1', ...surplus })), 400],
+    'thousands of brackets': [
+      () => post(`{"vat_number":"DE1","trader":${'['.repeat(32_000)}${']'.repeat(32_000)}}`),
+      400,
+    ],
+    'a requester that normalises to eighteen times its length': [
+      () => post(JSON.stringify({ vat_number: 'DE1', requester_vat_number: fill('\ufdfa') })),
+      400,
+    ],
+    'a requester of letters that look like a label': [
+      () => post(JSON.stringify({ vat_number: 'DE1', requester_vat_number: fill('VATID') })),
+      400,
+    ],
+  };
+  const slow: string[] = [];
+  for (const [what, [call, status]] of Object.entries(CALLS)) {
+    const loop = watchLoop(world);
+    expect([what, (await call()).status]).toEqual([what, status]);
+    const longest = await loop.stop();
+    if (longest > LONGEST_TURN_MS) slow.push(`${what}: ${longest.toFixed()} ms`);
+  }
+  expect(slow).toEqual([]);
+}, 60_000);
 
 test(`thirty concurrent uploads of ${LINES} lines delay neither the event loop nor direct checks`, async () => {
   const accounts = await Promise.all(Array.from({ length: 6 }, () => insertAccount(world)));

@@ -129,11 +129,9 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   expect(await page.getByRole('button', { name: 'Compare' }).count()).toBe(0);
 
   const [year, month, day] = new Date().toISOString().slice(0, 10).split('-');
-  await chooseSupplies(
-    `Kunde;USt-IdNr;Lieferdatum\nA;FR40303265045;${day}.${month}.${year}\nB;ATU33803803;03/04/2026\n`,
-  );
+  await chooseSupplies(`Kunde;USt-IdNr;Wann\nA;FR40303265045;${day}.${month}.${year}\nB;ATU33803803;03/04/2026\n`);
   const preview = region('Preview');
-  await preview.getByText('“Lieferdatum”, day before month').waitFor();
+  await preview.getByText('“Wann”, day before month').waitFor();
   await preview.getByText('3 April 2026').waitFor();
   await saveScreenshot(page, 'wide-coverage-preview');
   await page.setViewportSize(NARROW);
@@ -153,7 +151,7 @@ test('a file of supplies shows how its dates are read, then what is covered, and
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Results (CSV)' }).click(),
   ]);
-  expect(await readFile(await download.path(), 'utf8')).toMatch(/^Kunde,USt-IdNr,Lieferdatum,coverage/);
+  expect(await readFile(await download.path(), 'utf8')).toMatch(/^Kunde,USt-IdNr,Wann,coverage/);
   await page.getByRole('button', { name: 'Check the gaps' }).click();
   await page.getByRole('heading', { level: 1, name: 'Gaps: Supplies' }).waitFor();
   await page.getByRole('row', { name: /ATU33803803/ }).waitFor();

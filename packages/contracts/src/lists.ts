@@ -55,9 +55,17 @@ export const checkListQuery = z.strictObject({
 export const dossierQuery = z
   .strictObject({
     ...filters,
-    coverage_id: idOf('coverage')
+    // Any text: an ill-formed id is NOT_FOUND like an unknown one.
+    coverage_id: z
+      .string()
       .optional()
-      .describe('Only the checks that cover the supplies of this coverage, with its report. Not with other filters.'),
+      .meta({
+        openapi: {
+          ...z.toJSONSchema(idOf('coverage'), { io: 'input' }),
+          description:
+            'Only the checks that cover the supplies of this coverage, with its report. Not with other filters.',
+        },
+      }),
   })
   .refine((query) => query.coverage_id === undefined || Object.keys(query).length === 1, {
     path: ['coverage_id'],

@@ -85,6 +85,10 @@ const historyEntrySchema = z
   .meta({ id: 'StatusHour', description: 'The lookups of one member state within one hour.' });
 
 const DAYS = HISTORY_PERIOD_MS.max / 86_400_000;
+/** A call without `to` takes a moment to arrive, and the caller's clock may differ. */
+const GRACE_MS = 60_000;
+const isTooLong = (from: Date, to: Date | undefined): boolean =>
+  (to?.getTime() ?? Date.now() - GRACE_MS) - from.getTime() > HISTORY_PERIOD_MS.max;
 
 /** Query of GET /v1/status/history. `from` is inclusive, `to` exclusive. */
 export const statusHistoryQuery = z
@@ -93,7 +97,7 @@ export const statusHistoryQuery = z
     from: moment().optional(),
     to: moment().optional(),
   })
-  .refine(({ from, to }) => !from || (to ?? new Date()).getTime() - from.getTime() <= HISTORY_PERIOD_MS.max, {
+  .refine(({ from, to }) => !from || !isTooLong(from, to), {
     path: ['from'],
     message: `must be at most ${DAYS} days before to, or before now without to`,
   });
@@ -106,7 +110,7 @@ export const statusHistorySchema = z.strictObject({
 });
 
 /** An entry of GET /v1/status/history. */
-const presentHistoryEntry = (entry: HistoryEntry): z.input<typeof historyEntrySchema> => ({
+export const presentHistoryEntry = (entry: HistoryEntry): z.input<typeof historyEntrySchema> => ({
   hour: entry.hour.toISOString(),
   member_state: entry.memberState,
   asked: entry.lookups,
@@ -120,11 +124,11 @@ const presentHistoryEntry = (entry: HistoryEntry): z.input<typeof historyEntrySc
 /** GET /v1/status/history. */
 export const presentHistory = (
   period: { from: Date; to: Date },
-  entries: readonly HistoryEntry[],
+  data: z.input<typeof historyEntrySchema>[],
 ): z.input<typeof statusHistorySchema> => ({
   from: period.from.toISOString(),
   to: period.to.toISOString(),
-  data: entries.map(presentHistoryEntry),
+  data,
 });
 
 /** GET /status.json: the member states now and in the last 30 days. */

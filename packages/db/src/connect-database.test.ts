@@ -1,5 +1,7 @@
-import { type ClonedDatabase, cloneDatabase, openSql } from '@vat/testkit';
+import { type ClonedDatabase, cloneDatabase, openSql, openTcpProxy, until } from '@vat/testkit';
 import { connectDatabase } from './connect-database.js';
+import { connectReader } from './connect-reader.js';
+import { query } from './query.js';
 
 let cloned: ClonedDatabase;
 beforeAll(async () => {
@@ -24,5 +26,56 @@ test('a process that is busy while it starts opens all the connections that it k
   } finally {
     await database.close();
     await close();
+  }
+});
+
+test('what follows a transaction whose end got no answer is not written within it', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const { db, close: closeDatabase } = connectDatabase({
+    ...{ url: proxy.through(cloned.url), applicationName: 'stalled', connectTimeoutMs: 5_000, queryTimeoutMs: 500 },
+    maxConnections: 1,
+  });
+  const { sql, close } = openSql(cloned.url);
+  try {
+    await sql('CREATE TABLE written (n int)');
+    const unfinished = db.$transaction(async (tx) => {
+      await tx.$executeRaw`INSERT INTO written VALUES (1)`;
+      proxy.freeze();
+      await tx.$executeRaw`INSERT INTO written VALUES (2)`;
+    });
+    await expect(unfinished).rejects.toThrow();
+    // What was sent in the meantime arrives at Postgres, and its answers arrive here.
+    proxy.thaw();
+    await db.$executeRaw`INSERT INTO written VALUES (3)`;
+    expect(await sql('SELECT n FROM written')).toEqual([{ n: 3 }]);
+  } finally {
+    await closeDatabase();
+    await Promise.all([close(), proxy.close()]);
+  }
+});
+
+test('a connection that breaks during a large read fails the read, and nothing else', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const { reader, snapshot, close } = connectReader({
+    ...{ url: proxy.through(cloned.url), applicationName: 'reader', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000 },
+    maxConnections: 1,
+  });
+  try {
+    const brokenBetween = snapshot(async (tx) => {
+      proxy.reset();
+      await until('the connection to end', () => proxy.counts().open === 0);
+      return query(tx, { n: 'int4' })`SELECT 1 AS n`;
+    });
+    await expect(brokenBetween).rejects.toThrow();
+    const brokenDuring = snapshot((tx) => {
+      const reading = query(tx, { slept: 'text' })`SELECT pg_sleep(5)::text AS slept`;
+      proxy.reset();
+      return reading;
+    });
+    await expect(brokenDuring).rejects.toThrow();
+    expect(await query(reader, { n: 'int4' })`SELECT 1 AS n`).toEqual([{ n: 1 }]);
+  } finally {
+    await close();
+    await proxy.close();
   }
 });

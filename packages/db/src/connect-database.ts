@@ -5,6 +5,7 @@ import { PrismaClient } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
 import { prepareConnection, translatesNames } from './prepare-connection.js';
 import { query } from './query.js';
+import { retireConnections } from './retire-connections.js';
 import { type Queryable, statementsOn } from './statements-on.js';
 
 /** How a process uses Postgres. Times in milliseconds. */
@@ -87,6 +88,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
   });
   // The adapter listens only from the first query on.
   pool.on('error', () => undefined);
+  retireConnections(pool, () => performance.now());
   const warmed = warm(pool, options.keepOpen ?? 0);
   const prisma = new PrismaClient({
     adapter,

@@ -88,12 +88,20 @@ export const relockIdempotencyKey =
     return taken > 0;
   };
 
-/** Stores the first 2xx answer of a key, to be replayed byte for byte. Later answers are ignored. */
+/** The answer of a key that has one. */
+const ANSWER = columns({ status: 'int4!', headers: typed<Record<string, string>>('jsonb!'), body: 'bytea!' });
+
+/**
+ * Stores the first 2xx answer of a key and returns it, to be sent byte for byte by every call with the key. Of two calls that
+ * end at once, the second gets the answer of the first. `null` when the key is not bound any more.
+ */
 export const storeIdempotentAnswer =
   (db: Queryable) =>
-  async (accountId: string, key: string, answer: StoredAnswer): Promise<void> => {
-    await db.$executeRaw`
-      UPDATE idempotency_key SET status = ${answer.status}::int, headers = ${JSON.stringify(answer.headers)}::jsonb,
-        body = ${answer.body}
-      WHERE account_id = ${accountId}::uuid AND key = ${key} AND status IS NULL`;
+  async (accountId: string, key: string, answer: StoredAnswer): Promise<StoredAnswer | null> => {
+    const [first] = await query(db, ANSWER)`
+      UPDATE idempotency_key SET status = COALESCE(status, ${answer.status}::int),
+        headers = COALESCE(headers, ${JSON.stringify(answer.headers)}::jsonb), body = COALESCE(body, ${answer.body}::bytea)
+      WHERE account_id = ${accountId}::uuid AND key = ${key}
+      RETURNING status, headers, body`;
+    return first ?? null;
   };

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { deleteExpiredSessions } from './account/sessions.js';
 import { endLostLines } from './batch/end-lines.js';
 import { connectDatabase, type Database } from './connect-database.js';
+import { acceptRequest } from './request/accept-request.js';
 import { releaseOrphans } from './request/sweep-requests.js';
 import { claimDelivery, recordAttempt } from './webhook/delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries } from './webhook/delivery-retention.js';
@@ -117,6 +118,22 @@ test.each([
   // With statistics Postgres reads usage in the order in which it is stored.
   await db.$executeRaw`ANALYZE usage, request`;
   expect(await lockBeside('usage', 'account_id', accounts, run)).toBe(ROWS);
+  const left = await db.usage.findMany({ where: { accountId: { in: accounts } } });
+  expect(left.map(({ reserved }) => reserved)).toEqual(accounts.map(() => 0));
+});
+
+test('refusing calls of several accounts locks their usage in the order of accounts', async () => {
+  const accounts = await newAccounts(ROWS);
+  await newRequests(accounts, false);
+  await db.$executeRaw`ANALYZE usage, request`;
+  const calls = await db.$queryRaw<{ id: string; accountId: string }[]>`
+    SELECT id, account_id AS "accountId" FROM request WHERE account_id = ANY(${accounts}::uuid[]) ORDER BY account_id DESC`;
+  const accept = acceptRequest(db);
+  const refuse = (call: (typeof calls)[number]) =>
+    accept({ ...call, now: later, giveUpAt: later, maxPending: 0, evenAnswered: false });
+  // The first call has a statement of its own, which the others wait for.
+  const results = await lockBeside('usage', 'account_id', accounts, () => Promise.all(calls.map(refuse)));
+  expect(results).toEqual(accounts.map(() => ({ kind: 'too_many_pending', pending: 0 })));
   const left = await db.usage.findMany({ where: { accountId: { in: accounts } } });
   expect(left.map(({ reserved }) => reserved)).toEqual(accounts.map(() => 0));
 });

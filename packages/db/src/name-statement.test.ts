@@ -45,6 +45,18 @@ test('the number of named statements is limited', () => {
   expect(named).toHaveLength(500);
 });
 
+test('statements that have not run for a day give their names to those of a new month, and used ones keep theirs', () => {
+  const { clock, runTimes } = startNaming();
+  const used = runTimes('SELECT id FROM request WHERE id = $1', 10);
+  for (let n = 0; n < 499; n += 1) runTimes(`SELECT ${n}`, 10);
+  expect(runTimes('SELECT 500', 10)).toBeUndefined();
+  clock.ms += 24 * 3_600_000;
+  expect(runTimes('SELECT id FROM request WHERE id = $1', 1)).toBe(used);
+  clock.ms += 1;
+  expect(runTimes('SELECT 500', 10)).toBeDefined();
+  expect(runTimes('SELECT id FROM request WHERE id = $1', 1)).toBe(used);
+});
+
 test('a repeated statement stays prepared, and works after a migration added a column', async () => {
   const find = findRequest(connected.db);
   for (let n = 0; n < 20; n += 1) expect(await find(newUuid())).toBeNull();

@@ -13,6 +13,9 @@ export const connectClient = async (url: string, applicationName?: string): Prom
     connectionString: url,
     connectionTimeoutMillis: 10_000,
     application_name: applicationName,
+    // A statement may take long here, so nothing else shows that the network forgot the connection.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   client.on('error', () => undefined);
   await client.connect();
@@ -27,8 +30,12 @@ export const connectClient = async (url: string, applicationName?: string): Prom
  * Nothing of this is a start-up parameter, since PgBouncer refuses connections with parameters that it does not know. It
  * carries the time zone over when it changes the backend of a connection. Every other setting would remain on a backend that
  * serves other clients next.
+ *
+ * A connection that breaks from now on fails its next statement. Without a listener its error would end the process: a pool
+ * listens only while a connection is idle or runs a statement of the pool.
  */
 export const prepareConnection = async (client: pg.ClientBase, session: SessionSettings = {}): Promise<boolean> => {
+  client.on('error', () => undefined);
   const { rows } = await client.query<{ direct: boolean }>(
     `SELECT own.direct, set_config('TimeZone', 'UTC', false),
        (SELECT count(set_config(key, value, false)) FROM jsonb_each_text($2::jsonb) WHERE own.direct)

@@ -986,6 +986,8 @@ def check_coverage(found, bodies):
         return 0
     covered = absent = row = 0
     context['reading'] = COVERAGE
+    # A cell may be as long as the uploaded file. Python's limit is 131 072 characters; this one fits every platform.
+    csv.field_size_limit(2 ** 31 - 1)
     with open(path_of(COVERAGE), encoding='utf-8-sig', newline='') as file:
         table = csv.reader(file, strict=True)
         if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:

@@ -63,6 +63,25 @@ test('the answer to a lookup that began before the gate was there removes it', a
   expect(await enter(1)).toBe(0);
 });
 
+test('a gate that was removed after it was read pauses nothing, and its removal ends the pause', async () => {
+  const { gates, enter } = processes();
+  const [connection] = connections as [RedisConnection];
+  const pauseMs = () => connection.pttl(`${namespace.prefix}:${upstreamQueue('DE').name}:limiter`);
+  const goDown = async () => {
+    for (let n = 0; n < 5; n += 1) await gates[0].report('DE', SILENCE);
+  };
+  await goDown();
+  const asRead = await gates[1].read('DE');
+  await gates[0].report('DE', ANSWER);
+  expect(await gates[1].enter('DE', asRead)).toBe(0);
+  expect(await pauseMs()).toBeLessThan(0);
+  await goDown();
+  expect(await enter(1)).toBe(5_000);
+  expect(await pauseMs()).toBeGreaterThan(0);
+  await gates[0].report('DE', ANSWER);
+  expect(await pauseMs()).toBeLessThan(0);
+});
+
 test('without the data of Redis, and without Redis, every gate is open', async () => {
   const { gates, enter } = processes();
   for (let n = 0; n < 5; n += 1) await gates[0].report('DE', SILENCE);
@@ -96,7 +115,7 @@ test('jobs of a gate that is closed stay where they are, and follow each other w
       async () => {
         taken += 1;
         const waitMs = await gates.enter('DE', await gates.read('DE'));
-        if (waitMs > 0) return { pauseQueueMs: waitMs };
+        if (waitMs > 0) return { pauseQueueMs: null };
         lookups.push({ at: performance.now(), answered: answers });
         await gates.report('DE', answers ? ANSWER : SILENCE);
         return answers ? undefined : { again: new Date(Date.now() + 3_600_000) };

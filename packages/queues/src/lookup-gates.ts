@@ -16,14 +16,16 @@ type LookupGatesOptions = {
 
 /**
  * Replaces the gate if it is still as it was read; '' stands for none. Returns the gate that is there otherwise. Without a gate
- * nothing pauses the queue either. KEYS: the gate, and BullMQ's pause of the queue. ARGV: the gate as read, the new one, its
- * time to live.
+ * nothing pauses the queue either: both change at once, or a pause that is set after the answer that removed its gate would hold
+ * up a member state that works. KEYS: the gate, and BullMQ's pause of the queue. ARGV: the gate as read, the new one, its time to
+ * live, and for how long the queue is paused from now on, 0 for not at all.
  */
 const REPLACE = `
 local found = redis.call('GET', KEYS[1]) or ''
 if found ~= ARGV[1] then return found end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1], KEYS[2])
-else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+elseif ARGV[2] ~= found then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+if tonumber(ARGV[4]) > 0 then redis.call('SET', KEYS[2], '${Number.MAX_SAFE_INTEGER}', 'PX', ARGV[4]) end
 return false`;
 
 /** Longer than any pause. A member state that is not looked up for so long is looked up as if it had been answered. */
@@ -49,8 +51,8 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
   const read = async (memberState: MemberState): Promise<LookupGate | null> =>
     note(memberState, parse(await connection.get(keyOf(memberState, 'gate'))));
 
-  /** Applies a rule to the gate until no other process has changed it meanwhile. */
-  const change = async <T extends { gate: LookupGate | null }>(
+  /** Applies a rule to the gate until no other process has changed it meanwhile. Pauses the queue for `waitMs`. */
+  const change = async <T extends { gate: LookupGate | null; waitMs?: number }>(
     memberState: MemberState,
     known: LookupGate | null,
     rule: (gate: LookupGate | null) => T,
@@ -58,8 +60,9 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
     const keys = [keyOf(memberState, 'gate'), keyOf(memberState, 'limiter')];
     for (let gate = known; ; ) {
       const next = rule(gate);
+      const [read, written, pauseMs] = [write(gate), write(next.gate), next.waitMs ?? 0];
       const found =
-        write(next.gate) === write(gate) ? null : await replace(...keys, write(gate), write(next.gate), GATE_TTL_MS);
+        written === read && pauseMs === 0 ? null : await replace(...keys, read, written, GATE_TTL_MS, pauseMs);
       if (found === null) {
         note(memberState, next.gate);
         if (isDown(gate) !== isDown(next.gate)) onChange(memberState, isDown(next.gate));
@@ -75,7 +78,7 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
       await nextTurn();
       return connection.status === 'ready' ? read(memberState).catch(() => null) : null;
     },
-    /** Milliseconds until a lookup may be made; 0 when it is to be made now. `gate`: as read. */
+    /** Milliseconds until a lookup may be made, for which the queue is paused; 0 when it is to be made now. `gate`: as read. */
     enter: async (memberState: MemberState, gate: LookupGate | null): Promise<number> => {
       if (gate === null) return 0;
       const entering = change(memberState, gate, (found) => enterGate(found, probeDelaysMs, now().getTime()));

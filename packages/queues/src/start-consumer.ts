@@ -1,4 +1,4 @@
-import { DelayedError, type Job, RateLimitError, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
@@ -12,9 +12,9 @@ import { createTurns, withClass } from './turns.js';
 
 /**
  * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
- * place in the queue, of which no worker takes a job for that time.
+ * place in the queue, of which no worker takes a job for that time; null when the queue has been paused already.
  */
-type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number } | undefined;
+type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number | null } | undefined;
 
 /** `runs`: how often the job has been started, this time included. */
 export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
@@ -103,6 +103,15 @@ export const startConsumer = <P>(
   const turns = createTurns(connection);
   let active = 0;
   let closing = false;
+  /**
+   * Returns a job to its place in the queue. Neither that nor the end of a pause wakes a worker that waits for a job: it finds the
+   * pause now and sleeps until then, or takes the job.
+   */
+  const putBack = async (job: Job<P>, token: string | undefined): Promise<never> => {
+    await job.moveToWait(token);
+    await wakeWaiting(worker, connection);
+    throw new WaitingError();
+  };
   const runOnce = async (job: Job<P>, token: string | undefined): Promise<void> => {
     const ref = { queue: definition.name, jobId: job.id ?? '' };
     const payload = definition.payload.safeParse(job.data);
@@ -119,8 +128,7 @@ export const startConsumer = <P>(
       const place = isFirst ? null : await leave();
       if (place !== null) {
         await job.changePriority({ priority: place });
-        await job.moveToWait(token);
-        throw new WaitingError();
+        await putBack(job, token);
       }
     }
     let result: JobResult;
@@ -132,10 +140,8 @@ export const startConsumer = <P>(
     }
     if (result === undefined) return;
     if ('pauseQueueMs' in result) {
-      await worker.rateLimit(result.pauseQueueMs);
-      // A worker that already waits for a job is not woken by the end of the pause. It finds the pause now and sleeps until then.
-      await wakeWaiting(worker, connection);
-      throw new RateLimitError();
+      if (result.pauseQueueMs !== null) await worker.rateLimit(result.pauseQueueMs);
+      return putBack(job, token);
     }
     if (turn !== undefined) {
       const changed = result.priority === undefined ? turn : withClass(turn, result.priority);

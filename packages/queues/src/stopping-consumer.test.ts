@@ -5,6 +5,7 @@ import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
 import { upstreamQueue } from './job-catalogue.js';
 import { startConsumer } from './start-consumer.js';
+import { turnOf } from './turns.js';
 
 /** A place of the queue may be idle for this long when the process that used it stops. */
 const IDLE_MS = 1_000;
@@ -53,7 +54,7 @@ const countWaits = (redis: Redis) => {
 };
 
 /** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
-const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number }) => {
+const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number | null }) => {
   const running: Job[] = [];
   waits = 0;
   const consumer = startConsumer(
@@ -87,7 +88,7 @@ const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQ
 const enqueueBacklog = (jobs: number) =>
   producer.enqueueAll(
     QUEUE,
-    Array.from({ length: jobs }, () => ({ payload: { request_id: newUuid() } })),
+    Array.from({ length: jobs }, () => ({ payload: { request_id: newUuid(), turn: turnOf('a', 'interactive') } })),
   );
 
 /** Two processes with a job each, and a backlog. `share`: how many jobs the one that stays may run at once. */
@@ -153,13 +154,20 @@ test('a place that a process has no share of any more is taken at once by anothe
   expect(next.startedAt - endedAt).toBeLessThan(IDLE_MS);
 }, 20_000);
 
-test('a job that paused its queue runs again when the pause ends, although the process waits for another job meanwhile', async () => {
-  const { running } = startProcess(2, { pauseQueueMs: 100 });
-  await enqueueBacklog(1);
-  await until('the job', () => running.length === 1);
-  await untilItWaits();
-  const pausedAt = performance.now();
-  running[0]?.end();
-  const again = await until('the job to run again', () => running[1]);
-  expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
-}, 20_000);
+test.each([
+  ['when the pause ends', 100],
+  ['at once when it has ended already', null],
+])(
+  'a job that paused its queue runs again %s, although the process waits for another job meanwhile',
+  async (_title, ms) => {
+    const { running } = startProcess(2, { pauseQueueMs: ms });
+    await enqueueBacklog(1);
+    await until('the job', () => running.length === 1);
+    await untilItWaits();
+    const pausedAt = performance.now();
+    running[0]?.end();
+    const again = await until('the job to run again', () => running[1]);
+    expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
+  },
+  20_000,
+);

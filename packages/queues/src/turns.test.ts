@@ -192,6 +192,23 @@ test('a retried job takes its turn among those that came meanwhile, and is not p
   await job.moveToCompleted(null, 'token', false);
 });
 
+test('a job that was delayed before its first run is counted is counted down, and takes its turn when it comes back', async () => {
+  const turns = createTurns(connection);
+  await add([direct('quick')]);
+  const job = await worker.getNextJob('token', { block: false });
+  if (!job) throw new Error('there is no job');
+  const [id, turn] = [String(job.id), String(job.data.turn)];
+  await turns.retryLater(queue, turn, id);
+  await add(times(3, direct('other')));
+  expect(await turns.leave(queue, turn, id, true)).toBeNull();
+  expect(await connection.hmget(queue.toKey('turns'), turn, 'made')).toEqual([null, '1']);
+  expect(await turns.leave(queue, turn, id, false)).toBe(2);
+  expect(await turns.leave(queue, turn, id, false)).toBeNull();
+  expect(await connection.hmget(queue.toKey('turns'), turn, 'made')).toEqual([null, '2']);
+  expect(await connection.exists(queue.toKey('retried'))).toBe(0);
+  await job.moveToCompleted(null, 'token', false);
+});
+
 test('the count of lookups starts again before priorities end, and jobs keep their order', async () => {
   const turns = queue.toKey('turns');
   await connection.hset(turns, 'made', 2 ** 20 - 1);

@@ -76,7 +76,8 @@ return places`;
 const LEAVE_PLACE = `
 local turns, retried, prioritized = KEYS[1], KEYS[2], KEYS[3]
 local id, turn, first = ARGV[1], ARGV[2], ARGV[3] == '1'
-local again = redis.call('HGET', retried, id)
+-- A first run may be counted after its job was marked as delayed. The mark is for the next one.
+local again = not first and redis.call('HGET', retried, id)
 if again and string.sub(again, 1, 1) ~= '+' and redis.call('ZCARD', prioritized) > 0 then
   redis.call('HSET', retried, id, '+' .. again)
   local class = cjson.decode(ARGV[4])[string.match(again, '[^:]*$')]

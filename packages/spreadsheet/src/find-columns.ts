@@ -7,18 +7,17 @@ import { RESULT_COLUMNS } from './results-file.js';
 export type NamedColumns = Record<Meaning, number[]>;
 
 /** The rank of each folded name; 0 is the most certain. */
-type Ranks = ReadonlyMap<string, number>;
+export type Ranks = ReadonlyMap<string, number>;
 
-const ranksOf = (meaning: Meaning): Ranks =>
-  new Map(
-    HEADER_NAMES[meaning].flatMap((names, rank) => names.map((name) => [foldName(name), rank] as const)).reverse(),
-  );
+/** The ranks of lists of names, the most certain list first. */
+export const ranksOf = (lists: readonly (readonly string[])[]): Ranks =>
+  new Map(lists.flatMap((names, rank) => names.map((name) => [foldName(name), rank] as const)).reverse());
 
 const RANKS: Readonly<Record<Meaning, Ranks>> = {
-  candidate: ranksOf('candidate'),
-  country: ranksOf('country'),
-  reference: ranksOf('reference'),
-  requester: ranksOf('requester'),
+  candidate: ranksOf(HEADER_NAMES.candidate),
+  country: ranksOf(HEADER_NAMES.country),
+  reference: ranksOf(HEADER_NAMES.reference),
+  requester: ranksOf(HEADER_NAMES.requester),
 };
 
 /** Longer cells are data and are not folded. */
@@ -44,16 +43,34 @@ const foldCell = (cell: string): FoldedName | null => {
  * The best rank of a header cell, or null. `USt-IdNr. (Kunde)*` and `VAT number / N° TVA` are also compared by their
  * parts, but only with the most certain names, because a part matches by chance more easily.
  */
-const rankOf = (ranks: Ranks, { whole, parts }: FoldedName): number | null =>
-  ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? 0 : null);
+const rankOf = (ranks: Ranks, { whole, parts }: FoldedName, ofPart: number): number | null =>
+  ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? ofPart : null);
+
+/** The columns with the best rank. `isTaken`: whether a column has another meaning. `ofPart`: the rank of a part. */
+const bestRanked = (
+  ranks: Ranks,
+  folded: readonly (FoldedName | null)[],
+  { isTaken, ofPart }: { isTaken: (column: number) => boolean; ofPart: number },
+): { best: number; columns: number[] } => {
+  const ranked = folded.flatMap((name, column) => {
+    const rank = name === null || isTaken(column) ? null : rankOf(ranks, name, ofPart);
+    return rank === null ? [] : [{ column, rank }];
+  });
+  const best = Math.min(...ranked.map(({ rank }) => rank));
+  return { best, columns: ranked.filter(({ rank }) => rank === best).map(({ column }) => column) };
+};
+
+/** The columns of a header row that `ranks` names best; `Lieferdatum` is better than `Lieferdatum (geplant)`. */
+export const findNamed = (ranks: Ranks, header: readonly string[], isTaken: (column: number) => boolean): number[] =>
+  bestRanked(ranks, header.map(foldCell), { isTaken, ofPart: 0.5 }).columns;
 
 /**
- * The first column that the service itself added, or -1. A results file that is uploaded again ends with these
- * columns, and their `vat_number` must not compete with the column that it was made from.
+ * The `vat_number` columns that the service itself added. A results file that is uploaded again has them, once for each time,
+ * and they must not compete with the column that they were made from.
  */
-const firstResultColumn = (header: readonly string[]): number => {
-  const start = header.length - RESULT_COLUMNS.length;
-  return start > 0 && RESULT_COLUMNS.every((name, index) => header[start + index] === name) ? start : -1;
+const addedNumbers = (header: readonly string[]): ReadonlySet<number> => {
+  const isAdded = (start: number) => RESULT_COLUMNS.every((name, index) => header[start + index] === name);
+  return new Set(header.flatMap((_, column) => (column > 0 && isAdded(column) ? [column] : [])));
 };
 
 /**
@@ -63,14 +80,9 @@ const firstResultColumn = (header: readonly string[]): number => {
 export const findColumns = (header: readonly string[]): NamedColumns => {
   const taken = new Set<number>();
   const folded = header.map(foldCell);
-  const named = (meaning: Meaning, except = -1): number[] => {
-    const ranked = folded.flatMap((name, column) => {
-      if (name === null || column === except || taken.has(column)) return [];
-      const rank = rankOf(RANKS[meaning], name);
-      return rank === null ? [] : [{ column, rank }];
-    });
-    const best = Math.min(...ranked.map(({ rank }) => rank));
-    const columns = ranked.filter(({ rank }) => rank === best).map(({ column }) => column);
+  const named = (meaning: Meaning, except?: ReadonlySet<number>): number[] => {
+    const isTaken = (column: number) => taken.has(column) || except?.has(column) === true;
+    const { best, columns } = bestRanked(RANKS[meaning], folded, { isTaken, ofPart: 0 });
     return meaning === 'reference' && best === LEAST_CERTAIN_REFERENCE ? columns.slice(0, 1) : columns;
   };
   const take = (columns: number[]): number[] => {
@@ -79,7 +91,8 @@ export const findColumns = (header: readonly string[]): NamedColumns => {
   };
   // The requester comes first, since a part of "Requester (VAT number)" also names the number.
   const requester = take(named('requester'));
-  const uploaded = named('candidate', firstResultColumn(header));
-  const candidate = take(uploaded.length > 0 ? uploaded : named('candidate'));
+  const uploaded = named('candidate', addedNumbers(header));
+  // Without another name, the numbers of the latest results.
+  const candidate = take(uploaded.length > 0 ? uploaded : named('candidate').slice(-1));
   return { candidate, country: take(named('country')), reference: named('reference'), requester };
 };

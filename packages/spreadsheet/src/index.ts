@@ -11,6 +11,7 @@ export {
   type ResultsWriter,
   resultsFile,
 } from './results-file.js';
+export { scanRows } from './scan-rows.js';
 export { namingErrors } from './xlsx/invalid-file.js';
 export { readSheetNames } from './xlsx/read-workbook.js';
 export { resultsWorkbook } from './xlsx/results-workbook.js';

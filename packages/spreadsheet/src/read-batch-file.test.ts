@@ -272,6 +272,13 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
+    'the results of a results file, with a column that was added',
+    utf8(
+      'USt-IdNr.,vat_number,valid,verdict,name,address,consultation_number,check_id,error,vat_number,valid,verdict,name,address,consultation_number,check_id,error,Lieferdatum\r\nde 136695976,DE136695976,true,valid,,,,chk_1,,DE136695976,true,valid,,,,chk_2,,31.12.2026\r\n',
+    ),
+    { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
+  ],
+  [
     'only the result columns',
     utf8(
       'vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,true,valid,,,,chk_1,\r\n',

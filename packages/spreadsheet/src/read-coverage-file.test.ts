@@ -20,6 +20,9 @@ test.each([
   ['NIP;Data sprzedaży', 1],
   ['Adószám;Teljesítés dátuma', 1],
   ['ΑΦΜ/VAT;Ημερομηνία', 1],
+  ['Rechnungsdatum;Lieferdatum (TT.MM.JJJJ);USt-IdNr', 1],
+  ['Lieferdatum (geplant);Lieferdatum;USt-IdNr', 1],
+  ['Date of supply / Lieferdatum;Invoice date;VAT number', 0],
 ])('the column of the dates is found in %s', (header, dateColumn) => {
   const width = header.split(';').length;
   const number = header.split(';').findIndex((name) => /vat|ust|tva|nip|adó/i.test(name));

@@ -2,7 +2,8 @@ import type { SupplyRow } from '@vat/domain';
 import { AppError } from '@vat/domain/errors';
 import { isDateLike } from '@vat/domain/supply-date';
 import { type BatchFile, invalidCsv } from './batch-file.js';
-import { foldName, isBlank } from './cells.js';
+import { isBlank } from './cells.js';
+import { findNamed, ranksOf } from './find-columns.js';
 import { type ReadOptions, readBatchFile } from './read-batch-file.js';
 import { repairCell } from './vat-cells.js';
 import { namingErrors } from './xlsx/invalid-file.js';
@@ -42,17 +43,9 @@ const DATE_NAMES = [
     Date | Datum | Data | Fecha | Dato | Päivä | Päivämäärä | Pvm | Ημερομηνία | Дата | Dátum | Kelt | Kuupäev | Datums |
     Dáta
   `,
-].map((names) => new Set(names.split('|').map((name) => foldName(name))));
+];
 
-/** The columns of the best rank that a header names as the date. */
-const namedColumns = (header: readonly string[], taken: ReadonlySet<number>): number[] => {
-  const folded = header.map((name, column) => (taken.has(column) ? '' : foldName(name.slice(0, 200))));
-  for (const names of DATE_NAMES) {
-    const columns = folded.flatMap((name, column) => (name !== '' && names.has(name) ? [column] : []));
-    if (columns.length > 0) return columns;
-  }
-  return [];
-};
+const DATE_RANKS = ranksOf(DATE_NAMES.map((names) => names.split('|')));
 
 /** Rows by whose cells a column without a name is recognised. */
 const SAMPLE_ROWS = 200;
@@ -70,7 +63,7 @@ const recognisedColumn = (rows: BatchFile['rows'], width: number, taken: Readonl
 
 const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
   const taken = new Set(Object.values(columns).filter((column) => column !== null));
-  const named = header === null ? [] : namedColumns(header, taken);
+  const named = header === null ? [] : findNamed(DATE_RANKS, header, (column) => taken.has(column));
   const [first, second] = named;
   if (first !== undefined && second !== undefined) {
     const names = [first, second].map((column) => `${column + 1} (“${header?.[column]?.slice(0, 60)}”)`).join(' and ');

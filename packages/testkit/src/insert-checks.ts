@@ -35,6 +35,7 @@ export const insertChecks = async (
   const { hashCheck } = await evidence;
   const account = uuidOf('account', accountId);
   const ids: string[] = [];
+  let inserting: Promise<unknown> = Promise.resolve();
   for (let start = 0; start < count; start += ROWS_PER_STATEMENT) {
     const rows = Array.from({ length: Math.min(ROWS_PER_STATEMENT, count - start) }, (_, i) => {
       const time = new Date(from.getTime() + start + i);
@@ -61,7 +62,9 @@ export const insertChecks = async (
         ...{ received: received.toString('hex'), received_sum: sha256(received).toString('hex') },
       };
     });
-    await sql(
+    // Postgres inserts while the next rows are made.
+    await inserting;
+    inserting = sql(
       `WITH c AS MATERIALIZED (
          SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, request_id uuid, vat_number text, at timestamptz,
            body text, hash text, exchanges jsonb, sent text, sent_sum text, received text, received_sum text)
@@ -84,6 +87,9 @@ export const insertChecks = async (
        INSERT INTO anchor_leaf (check_id, hash) SELECT id, decode(hash, 'hex') FROM c`,
       [JSON.stringify(rows), account],
     );
+    // It is awaited above or below; a rejection before that is not unhandled.
+    inserting.catch(() => undefined);
   }
+  await inserting;
   return ids;
 };

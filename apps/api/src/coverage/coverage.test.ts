@@ -230,6 +230,7 @@ test('the dossier of a coverage holds exactly the checks that cover it, and the 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  expect((await dossier('coverage_id=cov_01kafksw1te0a9v6n3r4t7y1bd')).status).toBe(404);
+  for (const id of ['cov_01kafksw1te0a9v6n3r4t7y1bd', 'bat_01kafksw1te0a9v6n3r4t7y1bd', 'nonsense', ''])
+    expect((await dossier(`coverage_id=${id}`)).status).toBe(404);
   expect((await dossier(`coverage_id=${body.coverage_id}&reference=A`)).status).toBe(400);
 }, 60_000);

@@ -27,30 +27,36 @@ const ID_BYTES = 16;
 const LIST_BYTES = 8;
 const FORM = /^[A-Za-z0-9_-]{32}$/;
 
-const digestOf = (list: ListIdentity): Buffer =>
-  createHash('sha256').update(JSON.stringify(list)).digest().subarray(0, LIST_BYTES);
+const digestOf = (list: ListIdentity, position: Uint8Array): Buffer =>
+  createHash('sha256').update(JSON.stringify(list)).update(position).digest().subarray(0, LIST_BYTES);
 
 /**
- * A position in a list as an opaque string: the id at which the page ended, and a digest of the list. Ids are time-ordered, so
- * one id is enough. The digest is no protection, since rows of other accounts are never read anyway: it detects a cursor that
- * belongs to another list.
+ * A position in a list as an opaque string: the id at which the page ended, and a digest of the list and the id. Ids are
+ * time-ordered, so one id is enough. The digest is no protection, since rows of other accounts are never read anyway: it detects
+ * a cursor that was altered or belongs to another list.
  */
-const encodeCursor = (uuid: string, list: ListIdentity): string =>
-  Buffer.concat([Buffer.from(uuid.replaceAll('-', ''), 'hex'), digestOf(list)]).toString('base64url');
+const encodeCursor = (uuid: string, list: ListIdentity): string => {
+  const position = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  return Buffer.concat([position, digestOf(list, position)]).toString('base64url');
+};
 
 /** Throws BAD_REQUEST about the cursor. */
 export const refuseCursor = (message = 'cursor is not one that a list gave you'): never => {
   throw badRequest('cursor', message);
 };
 
-/** The id in a cursor. Throws BAD_REQUEST when the cursor is malformed or belongs to another list. */
+const NO_POSITION = new Uint8Array();
+
+/** The id in a cursor. Throws BAD_REQUEST when the cursor is malformed, was altered or belongs to another list. */
 const decodeCursor = (cursor: string, list: ListIdentity): string => {
   if (!FORM.test(cursor)) return refuseCursor();
   const bytes = Buffer.from(cursor, 'base64url');
-  if (!bytes.subarray(ID_BYTES).equals(digestOf(list))) {
+  const position = bytes.subarray(0, ID_BYTES);
+  // Cursors of releases before 1.0.0-rc.2 have the digest of the list alone; clients page across an upgrade.
+  if (![position, NO_POSITION].some((of) => bytes.subarray(ID_BYTES).equals(digestOf(list, of)))) {
     return refuseCursor('cursor belongs to another list, or to this one with other filters');
   }
-  const hex = bytes.toString('hex', 0, ID_BYTES);
+  const hex = position.toString('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 

@@ -6,7 +6,7 @@ import type { IRouter, RequestHandler } from 'express';
 import { cached } from '../cached.js';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';
-import { readHistory, readStatus, type StatusDeps } from '../routes/usage-and-status.js';
+import { readStatus, type StatusDeps } from '../routes/usage-and-status.js';
 import { renderStatusPage } from './render-status-page.js';
 
 /** Browsers and proxies may cache the page for this long; the service reads the database once in this time. */
@@ -24,10 +24,9 @@ const render = async (text: string): Promise<Rendered> => {
 /** Mounts /status, a page, and /status.json: the member states now and in the last 30 days, for readers without a key. */
 export const mountPublicStatus = (app: IRouter, deps: StatusDeps): void => {
   const now = readStatus(deps);
-  const history = readHistory(deps);
   const rendered = cached(async (at) => {
     const period = { from: new Date(at.getTime() - PUBLIC_HISTORY_MS), to: at };
-    const status = { ...(await now(at)), history: await history(period) };
+    const status = { ...(await now(at)), history: await deps.readHistory(period, null) };
     return { page: await render(renderStatusPage(status)), json: await render(JSON.stringify(status)) };
   }, CACHE_S * 1_000);
 

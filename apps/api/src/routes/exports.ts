@@ -6,7 +6,6 @@ import {
   type EvidenceChoice,
   MAX_EXPORTED_CHECKS,
   type ProveChecks,
-  type PublicId,
   type StoredId,
 } from '@vat/domain';
 import {
@@ -65,7 +64,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
   };
 
   /** Throws NOT_FOUND. */
-  const coverageOf = async (id: PublicId<'coverage'> | undefined, accountId: string): Promise<Coverage | undefined> =>
+  const coverageOf = async (id: string | undefined, accountId: string): Promise<Coverage | undefined> =>
     id === undefined ? undefined : found(await deps.findCoverage(ownedId('coverage', id), accountId));
 
   const exportDossier: Routes['exportDossier'] = async ({ req, res, caller: { accountId }, query }) => {

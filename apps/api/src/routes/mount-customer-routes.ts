@@ -31,8 +31,8 @@ type RoutesDeps = AnchorRoutesDeps &
   WebhookRoutesDeps;
 
 export type CustomerRoutesDeps = RoutesDeps & {
-  /** Stores the first response of an Idempotency-Key. */
-  storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<void>;
+  /** Stores the first response of an Idempotency-Key and returns it; `null` when the key is not bound any more. */
+  storeAnswer: (accountId: string, key: string, answer: StoredAnswer) => Promise<StoredAnswer | null>;
 };
 
 /** The middleware before the handlers of operations that read, and of those that change something. */
@@ -100,10 +100,11 @@ const serve =
     if ('body' in reply && caller && key !== null) {
       const answer = storedAnswer(reply);
       // The work is bound to the key: without these bytes, a replay is made from the state of the work at that time.
-      await storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
+      const first = await storeAnswer(caller.accountId, key, answer).catch((error: unknown) => {
         contextOf(res).log.warn('An idempotent answer was not stored.', errorFields(error));
+        return null;
       });
-      return sendStored(res, { answer, replayed: reply.replayed ?? false });
+      return sendStored(res, { answer: first ?? answer, replayed: reply.replayed ?? false });
     }
     res.status(reply.status).set(reply.headers ?? {});
     if ('body' in reply) res.json(reply.body);

@@ -1,10 +1,7 @@
-import { presentHistory, presentStatus, presentUsage } from '@vat/contracts';
+import { presentStatus, presentUsage } from '@vat/contracts';
 import {
   COUNTED_WAITING,
   HISTORY_PERIOD_MS,
-  type HourTally,
-  historyEntry,
-  type MemberState,
   type MinuteTally,
   memberStateHealth,
   periodOf,
@@ -13,11 +10,12 @@ import {
 } from '@vat/domain';
 import { cached } from '../cached.js';
 import type { ResponseTo, Routes } from './route.js';
+import type { ReadHistory } from './status-history.js';
 
 export type StatusDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
   readWaits: (now: Date, counted: number) => Promise<Wait[]>;
-  readHours: (from: Date, to: Date, memberState: MemberState | null) => Promise<HourTally[]>;
+  readHistory: ReadHistory;
   now: () => Date;
 };
 
@@ -41,16 +39,9 @@ export const readStatus =
     return presentStatus(memberStateHealth(tallies, waits, at), at);
   };
 
-/** Reads the history of the member states. */
-export const readHistory =
-  ({ readHours }: StatusDeps) =>
-  async (period: { from: Date; to: Date }, memberState: MemberState | null = null) =>
-    presentHistory(period, (await readHours(period.from, period.to, memberState)).map(historyEntry));
-
 /** The routes of /v1/usage and /v1/status. */
 export const usageRoutes = (deps: UsageRoutesDeps): Pick<Routes, 'getUsage' | 'getStatus' | 'getStatusHistory'> => {
   const status = cached(readStatus(deps), STATUS_CACHE_MS);
-  const history = readHistory(deps);
   return {
     /** The current UTC month. Test calls use none of it, so a test key reads zeros. */
     getUsage: async ({ caller: { accountId, plan, quota, test } }) => {
@@ -63,7 +54,7 @@ export const usageRoutes = (deps: UsageRoutesDeps): Pick<Routes, 'getUsage' | 'g
 
     getStatusHistory: async ({ query: { member_state: memberState, from, to = deps.now() } }) => {
       const period = { from: from ?? new Date(to.getTime() - HISTORY_PERIOD_MS.default), to };
-      return { status: 200, body: await history(period, memberState ?? null) };
+      return { status: 200, body: await deps.readHistory(period, memberState ?? null) };
     },
   };
 };

@@ -3,7 +3,8 @@ import type { Batch, BatchRows, InsertBatch, NewBatchRequest, NewLine, UploadRef
 import { lockAccount } from '../account/accounts.js';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
-import { query } from '../query.js';
+import { Prisma } from '../generated/client.js';
+import { isOneOf, query } from '../query.js';
 import type { Refuse } from '../transaction.js';
 import { completeBatches } from './end-lines.js';
 import { type InTurn, recordUpload, refuseTooManyLines, transactUpload, type Upload } from './uploads.js';
@@ -93,7 +94,7 @@ const dropBeyond = async (tx: Queryable, batch: BatchRows, beyond: string[]): Pr
     UPDATE batch_line SET status = 'failed', request_id = NULL, error_code = ${batch.overQuota.code},
       error_message = ${batch.overQuota.message}
     WHERE request_id = ANY(${beyond}::uuid[])`;
-  await tx.$executeRaw`DELETE FROM request WHERE id = ANY(${beyond}::uuid[])`;
+  await tx.$executeRaw`DELETE FROM request WHERE ${isOneOf(Prisma.sql`id`, beyond)}`;
 };
 
 const limitedUpload = (batch: BatchRows): Upload[] =>

@@ -79,3 +79,29 @@ test('the statuses of supplies are those of the definitions, for any checks', as
     { numRuns: 40 },
   );
 }, 60_000);
+
+test('the checks of a number are read once for all of its supplies', async () => {
+  const accountId = await newAccount(connected.db);
+  const [checks, days] = [2_000, 300];
+  const body = JSON.stringify({ name: 'x'.repeat(1_500), evidence_grade: 'named' });
+  const times = Array.from({ length: checks }, (_, n) => new Date(START + (n * days * DAY_MS) / checks));
+  await connected.db.check.createMany({
+    data: times.map((at) => ({
+      ...{ id: newUuidAt(at), accountId, requestId: newUuid(), test: false, valid: true, vatNumber: 'FR1' },
+      ...{ reference: null, checkedAt: at, body: Buffer.from(body), hash: Buffer.alloc(32) },
+    })),
+  });
+  const timeOf = async (supplyDays: number[]): Promise<number> => {
+    const periods = supplyDays.map((day) => {
+      const supplyDate = new Date(START + day * DAY_MS).toISOString().slice(0, 10);
+      return periodOfSupply({ vatNumber: 'FR1', supplyDate }, 366);
+    });
+    const startedAt = performance.now();
+    const found = await findSupplyChecks(connected.db)(accountId, periods, ['qualified']);
+    expect(found.map(({ last, strong }) => [last?.grade, strong])).toEqual(supplyDays.map(() => ['named', null]));
+    return performance.now() - startedAt;
+  };
+  await timeOf([days - 1]);
+  const one = await timeOf([days - 1]);
+  expect(await timeOf(Array.from({ length: days }, (_, day) => day))).toBeLessThan(20 * one + 100);
+});

@@ -1,6 +1,6 @@
 import type { Acceptance, AcceptanceResult, AcceptRequest } from '@vat/domain';
 import { lockAccount } from '../account/accounts.js';
-import { releaseUnits } from '../account/usage.js';
+import { releaseUnitsOfGone } from '../account/usage.js';
 import { coalesce } from '../coalesce.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
@@ -61,11 +61,7 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
       FROM ranked k
       WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND k.state = 'waiting' AND k.place > k.max_pending
       RETURNING k.n, r.id, r.account_id, r.quota_period
-    ), released AS (
-      UPDATE usage u SET ${releaseUnits(Prisma.sql`g.units`)}
-      FROM (SELECT account_id, quota_period, count(*)::int AS units FROM gone GROUP BY 1, 2) g
-      WHERE u.account_id = g.account_id AND u.period = g.quota_period
-    ), unbound AS (
+    ), ${releaseUnitsOfGone()}, unbound AS (
       DELETE FROM idempotency_key WHERE request_id = ANY(ARRAY(SELECT id FROM gone))
     )
     SELECT n, 0 AS pending, give_up_at AS "giveUpAt" FROM accepted

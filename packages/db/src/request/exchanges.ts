@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type CheckSource, type Exchange, newUuid } from '@vat/domain';
+import type { CheckSource, Exchange } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
 import { all, columns, isOneOf, query, type Reader, type RowOf, selectList, typed } from '../query.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
+/** A UUID that is the same for the same content. Source: RFC 9562 §5.8. */
+const uuidOf = (content: string): string => {
+  const hash = sha256(Buffer.from(content));
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+};
+
 /** An exchange as a JSON record, with bytes in hex, and with the hashes for the evidence. */
-const record = (exchange: Exchange) => ({
-  id: newUuid(),
+const recordOf = (exchange: Exchange) => ({
   source: exchange.source,
   started_at: exchange.startedAt.toISOString(),
   duration_ms: exchange.durationMs,
@@ -25,7 +30,28 @@ const record = (exchange: Exchange) => ({
   error: exchange.error,
 });
 
-/** The INSERT of a request's exchanges, for a WITH clause. `requestIds`: a query of one uuid, or of none to insert nothing. */
+/**
+ * The record with an id that derives from its content: a statement whose result was lost is repeated, and must not store an
+ * exchange twice that took place once.
+ */
+const record = (exchange: Exchange) => {
+  const content = recordOf(exchange);
+  const {
+    source,
+    started_at: at,
+    duration_ms: ms,
+    url,
+    request_sha256: sent,
+    response_sha256: received,
+    error,
+  } = content;
+  return { id: uuidOf(JSON.stringify([source, at, ms, url, sent, received, error])), ...content };
+};
+
+/**
+ * The INSERT of a request's exchanges, for a WITH clause. `requestIds`: a query of one uuid, or of none to insert nothing. Those
+ * that are stored already are left out.
+ */
 export const insertExchanges = (exchanges: readonly Exchange[], requestIds: Prisma.Sql): Prisma.Sql => Prisma.sql`
   INSERT INTO exchange (id, request_id, source, started_at, duration_ms, method, url, request_headers, request_body,
     request_sha256, status, response_headers, response_body, response_sha256, complete, error)
@@ -35,7 +61,8 @@ export const insertExchanges = (exchanges: readonly Exchange[], requestIds: Pris
   FROM (${requestIds}) AS req(id), jsonb_to_recordset(${JSON.stringify(exchanges.map(record))}::jsonb) AS x(id uuid,
     source text, started_at timestamptz, duration_ms int, method text, url text, request_headers jsonb,
     request_body text, request_sha256 text, status int, response_headers jsonb, response_body text,
-    response_sha256 text, complete boolean, error text)`;
+    response_sha256 text, complete boolean, error text)
+  ON CONFLICT DO NOTHING`;
 
 const EXCHANGE = columns({
   requestId: 'uuid',

@@ -1,13 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type AcceptRequest, type Admission, type NewRequest, newUuid, periodOf } from '@vat/domain';
+import {
+  type AcceptRequest,
+  type Admission,
+  type Exchange,
+  type NewRequest,
+  newUuid,
+  periodOf,
+  type Settlement,
+} from '@vat/domain';
 import { faultSize } from '@vat/testkit';
 import fc from 'fast-check';
 import { lockAccount } from '../account/accounts.js';
 import { auditUsage } from '../account/usage.js';
 import type { Database } from '../connect-database.js';
+import { storeIdempotentAnswer } from '../idempotency-keys.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { acceptRequest } from './accept-request.js';
 import { admitRequest } from './admit-request.js';
+import { readExchanges } from './exchanges.js';
 import { endRequest, settleRequest } from './settle-request.js';
 import { releaseOrphans } from './sweep-requests.js';
 
@@ -49,7 +59,7 @@ const admission = (request: NewRequest, limit: number, maxPending: number, key: 
   idempotency: key === null ? null : { key, fingerprint: HASH, lockedUntil: AT, expiredBefore: new Date(0) },
 });
 
-const settle = (db: Database, requestId: string) =>
+const settle = (db: Database, requestId: string, answered: Partial<Settlement> = {}) =>
   settleRequest(db)({
     requestId,
     entries: [],
@@ -67,6 +77,7 @@ const settle = (db: Database, requestId: string) =>
     event: { id: newUuid(), type: 'check.completed', body: '{}' },
     deliveryId: newUuid(),
     now: AT,
+    ...answered,
   });
 
 const end = (db: Database, requestId: string) =>
@@ -210,6 +221,18 @@ test('a withdrawn request releases its Idempotency-Key and its unit', async () =
   expect(await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-2'))).toEqual({ kind: 'admitted' });
 });
 
+test('of two calls with one Idempotency-Key that end at once, both send the answer that is stored first', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  await admitRequest(db)(admission(requestOf(accountId), 1, 5, 'key-3'));
+  const store = storeIdempotentAnswer(db);
+  const answerOf = (n: number) => ({ status: 202, headers: { Location: String(n) }, body: Buffer.from(`{"n":${n}}`) });
+  const sent = await Promise.all([1, 2, 3].map((n) => store(accountId, 'key-3', answerOf(n))));
+  expect(sent[0]).not.toBeNull();
+  for (const answer of sent) expect(answer).toEqual(sent[0]);
+  expect(await store(accountId, 'key-4', answerOf(1))).toBeNull();
+});
+
 test('calls of several accounts whose windows end together are accepted up to the maximum of each account', async () => {
   const { db } = connected;
   const accounts = await Promise.all([newAccount(db), newAccount(db), newAccount(db)]);
@@ -288,4 +311,31 @@ test('the windows of thousands of calls that end at once take three connections 
   expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
   expect(maxOpen).toBeLessThanOrEqual(3);
   expect(total).toBeLessThanOrEqual(count / 100 + 2);
+});
+
+test('a settlement that is repeated because its result was lost stores the exchange of its lookup once', async () => {
+  const { db } = connected;
+  const request = requestOf(await newAccount(db));
+  await admitRequest(db)(admission(request, 5, 5));
+  const exchange: Exchange = {
+    source: 'vies',
+    startedAt: AT,
+    durationMs: 100,
+    request: { method: 'POST', url: 'https://vies.example/', headers: {}, body: Buffer.from('{}') },
+    response: { status: 200, headers: {}, body: Buffer.from('{"valid":true}'), complete: true },
+    error: null,
+  };
+  const answer = {
+    verdict: 'valid' as const,
+    ...{ name: null, address: null, consultationNumber: null, traderMatch: null },
+    answeredAt: AT.toISOString(),
+  };
+  const settleWith = (made: Exchange) =>
+    settle(db, request.id, { exchanges: [made], lookup: { expectedAttempts: 0, attempts: 1, answer } });
+  expect(await settleWith(exchange)).not.toBeNull();
+  expect(await settleWith(exchange)).toBeNull();
+  // One of another lookup is stored, although it came too late.
+  expect(await settleWith({ ...exchange, startedAt: JUST_AFTER })).toBeNull();
+  const stored = await readExchanges(db)([request.id]);
+  expect(stored.get(request.id)?.map(({ startedAt }) => startedAt)).toEqual([AT, JUST_AFTER]);
 });

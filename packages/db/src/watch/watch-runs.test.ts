@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { newAccount } from '../batch/batch.fixture.js';
 import { endRequest } from '../request/settle-request.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { findDueWatches } from './watch-runs.js';
+import { findDueWatches, startRun } from './watch-runs.js';
 
 const connected = testDatabase(4);
 const NOW = new Date('2026-11-20T10:00:00.000Z');
@@ -41,6 +41,29 @@ test('runs that wait for a slot leave less room for due watches than runs betwee
   expect(await found(100, 6)).toBe(2);
   expect(await found(100, 4)).toBe(0);
   expect(await found(100, 100)).toBe(6);
+});
+
+test('a run that was planned for another frequency does not start: its next time would be that of the old one', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  await insert(accountId, at(-1));
+  const [due] = (await findDueWatches(db)(['DE'])(NOW, { waiting: 100, underWay: 100 })).filter(
+    (watch) => watch.accountId === accountId,
+  );
+  if (!due) throw new Error('the watch is not due');
+  const planned = {
+    watchId: due.id,
+    entries: [],
+    now: NOW,
+    giveUpAt: at(HOUR_MS),
+    retryAt: at(HOUR_MS),
+    asIfDue: false,
+  };
+  const quota = { period: '2026-11', limit: 10 };
+  const start = (frequency: 'daily' | 'weekly') =>
+    startRun(db)({ ...planned, quota, requestId: newUuid(), frequency, nextCheckAt: at(24 * HOUR_MS) });
+  expect(await start('weekly')).toBe('not_due');
+  expect(await start('daily')).toBe('started');
 });
 
 test('a run without an answer leaves its watch due as the domain says (any due time)', async () => {

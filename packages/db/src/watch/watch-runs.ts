@@ -82,13 +82,13 @@ export const findDueWatches =
  */
 export const startRun =
   (db: Queryable): StartRun =>
-  async ({ watchId, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt, asIfDue }) => {
+  async ({ watchId, frequency, requestId, entries, now, giveUpAt, quota, nextCheckAt, retryAt, asIfDue }) => {
     const [row] = await query(db, { started: 'bool', disabled: 'bool' })`
       WITH due AS (
         SELECT w.id, w.account_id, w.input, w.country_code, w.national, w.vat_number, w.requester,
           a.disabled_at IS NOT NULL AS disabled
         FROM watch w JOIN account a ON a.id = w.account_id
-        WHERE w.id = ${watchId}::uuid AND w.state = 'active' AND w.request_id IS NULL
+        WHERE w.id = ${watchId}::uuid AND w.state = 'active' AND w.frequency = ${frequency} AND w.request_id IS NULL
           AND (${asIfDue} OR w.next_check_at <= ${now}::timestamptz)
         FOR UPDATE OF w SKIP LOCKED
       ), reserved AS (

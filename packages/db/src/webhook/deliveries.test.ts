@@ -236,3 +236,10 @@ test('due deliveries are listed oldest first, each once, whatever the page size'
   expect(seen).toEqual(ids.toSorted());
   expect(await overdueDeliveries(db)(AT, null, 10)).toEqual({ toSend: [], toHold: [], toEnd: [], next: null });
 });
+
+test('the statement of a claim is prepared once for many', async () => {
+  for (let n = 0; n < 20; n += 1) expect(await claim(newUuid(), 1, AT)).toEqual({ kind: 'settled' });
+  const prepared = await db.$queryRaw<{ n: number }[]>`
+    SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%SET held = a.disabled_at%'}`;
+  expect(prepared).toEqual([{ n: 1 }]);
+});

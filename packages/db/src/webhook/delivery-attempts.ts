@@ -57,7 +57,7 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     // Of several claims of one delivery, the UPDATE grants one. The ids restrict it to their partitions.
     const rows = await query(db, CLAIMED)`
       WITH wanted AS (
-        SELECT * FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
+        SELECT n, id, number, at, until FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
           AS x(n int, id uuid, number int, at timestamptz, until timestamptz)
       ), locked AS MATERIALIZED (
         SELECT id FROM delivery WHERE ${isOneOf(Prisma.sql`id`, ids)} ORDER BY id FOR UPDATE

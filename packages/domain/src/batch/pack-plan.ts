@@ -63,12 +63,9 @@ const selectRows = async <Row extends object>(
   return selected;
 };
 
-/** The part of a packed plan with these numbers. Lines that cannot be checked are left out. */
+/** The part of a packed plan with these numbers. A line of theirs that failed at once keeps its error. */
 export const selectNumbers = async (plan: PackedPlan, numbers: ReadonlySet<string>): Promise<PackedPlan> => {
-  const lines = await selectRows<NewLine>(
-    plan.lines,
-    ({ vatNumber, error }) => vatNumber !== null && error === null && numbers.has(vatNumber),
-  );
+  const lines = await selectRows<NewLine>(plan.lines, ({ vatNumber }) => vatNumber !== null && numbers.has(vatNumber));
   const wanted = new Set(lines.rows.map(({ requestId }) => requestId));
   const requests = await selectRows<NewBatchRequest>(plan.requests, ({ id }) => wanted.has(id));
   return { lines: lines.texts, requests: requests.texts, ...countRows({ lines: lines.rows, requests: requests.rows }) };

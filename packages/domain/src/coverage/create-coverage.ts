@@ -58,7 +58,10 @@ const decideLines = async (
     if (vatNumber !== null && !supplies.has(keyOf(supply)))
       supplies.set(keyOf(supply), periodOfSupply(supply, maxAgeDays));
   }
-  const periods = [...supplies.values()];
+  // Those of one number together: its checks are then read once.
+  const periods = [...supplies.values()].sort(
+    (a, b) => Number(a.vatNumber > b.vatNumber) - Number(a.vatNumber < b.vatNumber),
+  );
   const decided = new Map<string, ReturnType<typeof decideCoverage>>();
   for (let from = 0; from < periods.length; from += CHUNK) {
     const chunk = periods.slice(from, from + CHUNK);

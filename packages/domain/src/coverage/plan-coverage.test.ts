@@ -101,6 +101,15 @@ test('the batch of gaps has each uncovered number once, and no line that cannot 
   });
 });
 
+test('the batch of gaps has a number whose line names an unusable requester, and says so', async () => {
+  const { gaps } = planCoverage([{ ...row(2, 'FR40303265045'), requester: 'nobody' }], { withGaps: true, at: AT });
+  const selected = gaps && (await selectNumbers(gaps, new Set(['FR40303265045'])));
+  expect(rowsOf<NewLine>(selected?.lines)).toMatchObject([
+    { line: 2, vatNumber: 'FR40303265045', requestId: null, error: { code: 'INVALID_REQUESTER' } },
+  ]);
+  expect(selected).toMatchObject({ requests: [], counts: { lines: 1, failed: 1, costing: 0 }, queues: [] });
+});
+
 test('a batch of gaps without an uncovered number is empty', async () => {
   const { gaps } = planCoverage([row(2, 'FR40303265045')], { withGaps: true, at: AT });
   expect(gaps && (await selectNumbers(gaps, new Set()))).toEqual({

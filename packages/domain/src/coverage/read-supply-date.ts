@@ -9,7 +9,8 @@ const WRITE_ISO = 'Write dates as YYYY-MM-DD, such as 2026-12-31, or day first, 
 /** A time after the date, as databases and spreadsheets write it. It is not read: a supply has a date. */
 const TIME = '(?:[T ]\\s*\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?\\s*(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{1,2})\\.?${TIME}$`);
-const DAY_FIRST = new RegExp(`^(\\d{1,2})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{4}|\\d{2})\\.?${TIME}$`);
+/** `г.` stands after the year in the short date of Bulgarian spreadsheets. */
+const DAY_FIRST = new RegExp(`^(\\d{1,2})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{4}|\\d{2})(?:\\.|\\s?г\\.?)?${TIME}$`);
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})$/;
 
 /** The single market, and with it the numbers of VIES, began in this year. */
@@ -29,7 +30,7 @@ const dateOf = (text: string, year: number, month: number, day: number): ReadDat
 
 /**
  * Reads a date as Europe writes it: `2026-12-31` and with other separators, `20261231`, and the day before the month as in
- * `31.12.2026`, `31/12/2026`, `31-12-2026`, `31. 12. 2026`, `31.12.26`. A time after it is ignored. The position decides, never
+ * `31.12.2026`, `31/12/2026`, `31-12-2026`, `31. 12. 2026`, `31.12.2026 г.`, `31.12.26`. A time after it is ignored. The position decides, never
  * the values: `03/04/2026` is 3 April, and `12/31/2026`, which can only be American, is refused instead of turned around, since
  * the other lines of its file would be read wrongly. A year of two digits after hyphens (`26-12-31`) is refused as well: both
  * ends could be the year. Pure.

@@ -102,7 +102,10 @@ export const awaitEnd =
       if (isAccepted(request)) return { kind: 'accepted', request };
       if (request.reason === 'INVALID_REQUESTER')
         throw new AppError('INVALID_REQUESTER', { extra: { checks: readableEntries(request.entries) } });
-      if (request.state === 'withdrawn' || request.state === 'abandoned')
+      // Refused by another call that waits for the same request, or by this one before its connection to Postgres broke.
+      if (request.reason === 'TOO_MANY_PENDING') throw tooManyPending(MAX_PENDING, request.entries);
+      // Also completed without its check, which retention has deleted.
+      if (request.state !== 'waiting' && request.state !== 'pending')
         throw new Error(`the request ended as ${request.state}`);
 
       const at = now();

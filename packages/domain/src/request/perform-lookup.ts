@@ -34,7 +34,7 @@ type PerformLookupDeps = {
   gates: {
     /** Null when nothing holds it back. */
     read: (memberState: MemberState) => Promise<LookupGate | null>;
-    /** Milliseconds to wait; 0 when the lookup is to be made now. */
+    /** Milliseconds to wait, for which the member state's jobs are paused; 0 when the lookup is to be made now. */
     enter: (memberState: MemberState, gate: LookupGate | null) => Promise<number>;
     /** Records how the lookup ended. */
     report: (memberState: MemberState, outcome: LookupOutcome) => Promise<void>;
@@ -80,11 +80,11 @@ type PerformLookupDeps = {
 
 /**
  * `at`: when the job runs again; null when it is done. `request` is set when the job's priority may have changed. `pauseMs`:
- * no lookup of the member state can be made for that time, so its other jobs need not try.
+ * no lookup of the member state can be made for that time, so its other jobs need not try; null when they are paused already.
  */
 type LookupStep =
   | { at: Date; request?: { origin: CheckRequest['origin']; pending: boolean } }
-  | { pauseMs: number }
+  | { pauseMs: number | null }
   | null;
 
 /** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
@@ -207,7 +207,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
       if (reason !== null) return await abandon(request, ref, reason);
       // Only now: a member state that is down is not to wait for a probe that is not made.
       const waitMs = memberState === null ? 0 : await deps.gates.enter(memberState, await gate);
-      if (waitMs > 0) return { pauseMs: waitMs };
+      if (waitMs > 0) return { pauseMs: null };
       startedAt = deps.now();
       if (request.origin === 'direct' && !request.test)
         deps.onSlotWait(request.memberState, Math.max(0, startedAt.getTime() - request.dueAt.getTime()));

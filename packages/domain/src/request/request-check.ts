@@ -143,9 +143,12 @@ export const requestCheck = (deps: RequestCheckDeps) => {
   ): Promise<CheckCallResult | null> => {
     const found = requestId === null ? null : await deps.find(requestId);
     if (!found) return null;
+    const { state, acceptedAt } = found.request;
+    // It ended without an answer after the key was read, which released the key: the next repeat requests the work again.
+    if (acceptedAt === null && (state === 'withdrawn' || state === 'abandoned')) return null;
     // A request that has ended or was accepted is answered here, also if the first call crashed. While it is waited for,
     // the first call may still run; once its lock has expired, one of the later calls takes over.
-    if (found.request.state === 'waiting') {
+    if (state === 'waiting') {
       const now = deps.now();
       if (lockedUntil > now || !(await deps.relockKey(accountId, key, now, lockEnd(now)))) return null;
     }

@@ -57,6 +57,7 @@ const planRun = (watch: DueWatch, now: Date): RunToStart => {
   const checksumFailed = read.kind === 'well_formed' && read.checksum === 'failed';
   return {
     watchId: watch.id,
+    frequency: watch.frequency,
     requestId: newUuid(),
     entries: [openingEntry({ malformed: null, checksumFailed }, now)],
     now,

@@ -67,6 +67,8 @@ export type DueWatch = {
 /** A run on its way into the database. */
 export type RunToStart = {
   watchId: string;
+  /** As it was read: after a change, `nextCheckAt` does not hold, and the run is not due. */
+  frequency: WatchFrequency;
   requestId: string;
   entries: CheckEntry[];
   now: Date;
@@ -79,7 +81,7 @@ export type RunToStart = {
   asIfDue: boolean;
 };
 
-/** `not_due`: another process started the run, or the watch was paused or deleted. */
+/** `not_due`: another process started the run, or the watch was changed, paused or deleted. */
 export type RunStart = 'started' | 'quota_exceeded' | 'account_disabled' | 'not_due';
 
 /** Port: reserves a unit and creates the run's request, or postpones the run; in one statement. */

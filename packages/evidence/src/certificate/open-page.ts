@@ -8,6 +8,9 @@ import { FACES, type Face, openPageFonts, type PageFonts } from './page-fonts.js
 
 /** More characters than a cell of a list can show. */
 const MAX_LINE = 120;
+/** Between two cells of a line, in points. */
+const CELL_GAP = 6;
+const LINE_SIZE = 7.5;
 
 const LEFT = 48;
 const WIDTH = 499;
@@ -100,20 +103,27 @@ export const openPage = async ({
     doc.text(printable(footer, 'plain'), LEFT, 796, { width: WIDTH, height: 26, ellipsis: true });
   };
 
+  /** Drops the layouts that pdfkit stores of every text it has measured. Those of ten thousand rows would take gigabytes. */
+  const forgetLayouts = (face: Face): void => {
+    doc.font(face);
+    // Not in the types of pdfkit.
+    (doc as unknown as { _font: { layoutCache: object } })._font.layoutCache = Object.create(null);
+  };
+
   /** Cells of one line, each cut to its width. Measures widths only: wrapping ten thousand rows would take a minute. */
   const putLine = (widths: readonly number[], cells: readonly string[], face: Face): void => {
     const whole = widths.reduce((sum, width) => sum + width, 0);
-    doc.font(face).fontSize(7.5).fillColor(INK);
+    doc.font(face).fontSize(LINE_SIZE).fillColor(INK);
+    // A line does not wrap: what must fit is its width.
+    const fitWidth = fitText((text) => doc.widthOfString(text), '…');
     let x = LEFT;
     for (const [column, cell] of cells.entries()) {
       const width = ((widths[column] ?? 0) / whole) * WIDTH;
-      let text = printable(cell.slice(0, MAX_LINE), face).replaceAll('\n', ' ');
-      const isCut = () => doc.widthOfString(text) > width - 6;
-      if (cell.length > MAX_LINE || isCut()) {
-        while (text !== '' && doc.widthOfString(`${text}…`) > width - 6) text = text.slice(0, -1);
-        text = `${text.toWellFormed()}…`;
-      }
-      doc.text(text, x, y, { lineBreak: false });
+      // A character without a glyph becomes several.
+      const shown = printable(cell.slice(0, MAX_LINE), face).replaceAll('\n', ' ').slice(0, MAX_LINE);
+      const { text } = fitWidth(shown, { width, height: width - CELL_GAP, sizes: [LINE_SIZE] });
+      const isCutUnseen = text === shown && cell.length > MAX_LINE;
+      doc.text(isCutUnseen ? `${text}…` : text, x, y, { lineBreak: false });
       x += width;
     }
     y += 12;
@@ -127,6 +137,7 @@ export const openPage = async ({
         y = 44;
         y += put(heading, LEFT, y, WIDTH, { face: 'bold', sizes: [10], height: 14 }) + 7;
         putLine(widths, head, 'bold');
+        forgetLayouts('plain');
       };
       beginPage();
       for await (const cells of rows) {

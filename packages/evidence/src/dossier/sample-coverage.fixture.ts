@@ -9,8 +9,8 @@ export const sampleCoverage = (): NonNullable<DossierOptions['coverage']> => ({
     const { id, vat_number, checked_at } = sampleBody(1);
     const { header, row } = resultsFile({
       columns: COVERAGE_COLUMNS,
-      header: ['VAT no.', 'Date'],
-      width: 2,
+      header: ['VAT no.', 'Date', 'Note'],
+      width: 3,
       bom: true,
     });
     const none = { check_id: null, checked_at: null, age_days: null, evidence_grade: null, error: null };
@@ -18,7 +18,8 @@ export const sampleCoverage = (): NonNullable<DossierOptions['coverage']> => ({
     const covered = { ...none, ...read, coverage: 'covered', check_id: id, checked_at, age_days: 5 } as const;
     const rows = [
       row([vat_number, '25.11.2024'], { ...covered, evidence_grade: 'qualified' }),
-      row(['DE1', '25.11.2024'], {
+      // A cell may be as long as the uploaded file.
+      row(['DE1', '25.11.2024', 'a "long" note, '.repeat(20_000)], {
         ...none,
         coverage: 'missing',
         vat_number_read: null,

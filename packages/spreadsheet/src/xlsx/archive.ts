@@ -17,6 +17,8 @@ const ENCRYPTED = 1;
 const [STORED, DEFLATED] = [0, 8];
 const IN_ZIP64 = 0xffff_ffff;
 const ZIP64_FIELD = 1;
+const ZIP64_LOCATOR = { signature: 0x07064b50, size: 20 };
+const ZIP64_END = { signature: 0x06064b50 };
 
 /** Compressed bytes that are unpacked at once. They become at most a thousand times as many. */
 const SLICE_BYTES = 4_096;
@@ -49,12 +51,23 @@ const withZip64 = (entry: Entry, extra: DataView): Entry => {
   return entry;
 };
 
+/** Where the directory begins, and how many entries it has; in zip64 where the archive has its records. */
+const findDirectory = (view: DataView): { count: number; at: number } => {
+  const end = findEnd(view);
+  const locator = end - ZIP64_LOCATOR.size;
+  if (locator >= 0 && view.getUint32(locator, true) === ZIP64_LOCATOR.signature) {
+    const record = Number(view.getBigUint64(locator + 8, true));
+    if (view.getUint32(record, true) !== ZIP64_END.signature) throw damaged('its end is broken');
+    return { count: Number(view.getBigUint64(record + 32, true)), at: Number(view.getBigUint64(record + 48, true)) };
+  }
+  return { count: view.getUint16(end + 10, true), at: view.getUint32(end + 16, true) };
+};
+
 /** Reads the directory at the end of the archive, the only list of its parts that every program agrees on. */
 const readDirectory = (bytes: Uint8Array, view: DataView): Entry[] => {
-  const end = findEnd(view);
-  const count = view.getUint16(end + 10, true);
+  const { count, at: begin } = findDirectory(view);
   const entries: Entry[] = [];
-  let at = view.getUint32(end + 16, true);
+  let at = begin;
   for (let n = 0; n < count; n += 1) {
     if (view.getUint32(at, true) !== DIRECTORY_ENTRY.signature) throw damaged('its directory is broken');
     const [nameLength, extraLength] = [view.getUint16(at + 28, true), view.getUint16(at + 30, true)];

@@ -33,13 +33,16 @@ const dateText = (serial: number, kind: 'date' | 'time' | 'date_time', system: D
   return kind === 'date' || time === '00:00:00' ? date : `${date} ${time}`;
 };
 
+/** A whole number as programs write it: its digits are those of the cell, also where a binary fraction has fewer. */
+const WHOLE = /^-?[1-9]\d*$/;
+
 /** The text of a number in a cell. Text that is no number is returned as it is. */
 export const numberText = (value: string, format: CellFormat, system: DateSystem): string => {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
-  if (format.kind === 'plain') return plainNumber(number);
-  if (format.kind !== 'padded') return dateText(number, format.kind, system) ?? plainNumber(number);
-  const digits = plainNumber(number);
+  const digits = WHOLE.test(value) ? value : plainNumber(number);
+  if (format.kind === 'plain') return digits;
+  if (format.kind !== 'padded') return dateText(number, format.kind, system) ?? digits;
   return /^\d+$/.test(digits) ? digits.padStart(format.digits, '0') : digits;
 };
 

@@ -72,6 +72,25 @@ describe('a workbook made by', () => {
   });
 });
 
+test('an archive whose end is in zip64 is read, as programs write it that do not know its size beforehand', () => {
+  const bytes = workbookOf(rowsOf(['vat_number'], [NUMBER]));
+  const at = bytes.length - 22;
+  const end = new DataView(bytes.buffer, bytes.byteOffset + at);
+  const zip64 = new DataView(new ArrayBuffer(76));
+  zip64.setUint32(0, 0x06064b50, true);
+  zip64.setBigUint64(4, 44n, true);
+  zip64.setBigUint64(24, BigInt(end.getUint16(8, true)), true);
+  zip64.setBigUint64(32, BigInt(end.getUint16(10, true)), true);
+  zip64.setBigUint64(40, BigInt(end.getUint32(12, true)), true);
+  zip64.setBigUint64(48, BigInt(end.getUint32(16, true)), true);
+  zip64.setUint32(56, 0x07064b50, true);
+  zip64.setBigUint64(64, BigInt(at), true);
+  zip64.setUint32(72, 1, true);
+  const inZip64 = Buffer.concat([bytes.subarray(0, at), new Uint8Array(zip64.buffer), bytes.subarray(at)]);
+  inZip64.fill(0xff, inZip64.length - 14, inZip64.length - 2);
+  expect(rowsIn(inZip64)).toEqual([`2: ${NUMBER}`]);
+});
+
 describe('a sheet is', () => {
   const sheets = [
     { name: 'Secret', rows: rowsOf(['vat_number'], ['FR83404833048']), state: 'hidden' },
@@ -111,6 +130,12 @@ describe('a cell is read as its reader sees it:', () => {
     ['a long number', '<c><v>123456789012</v></c>', '123456789012'],
     ['a number in scientific notation', '<c><v>1.23456789012E+11</v></c>', '123456789012'],
     ['a number with the decimal of a program', '<c><v>136695976.0</v></c>', '136695976'],
+    [
+      'a whole number of more digits than a binary fraction has',
+      '<c><v>12345678901234567</v></c>',
+      '12345678901234567',
+    ],
+    ['the same below zero', '<c><v>-12345678901234567</v></c>', '-12345678901234567'],
     ['a number with the error of binary fractions', '<c><v>0.30000000000000004</v></c>', '0.3'],
     ['a date', '<c s="1"><v>46309</v></c>', '2026-10-14'],
     ['a date in words', '<c s="2"><v>46309.75</v></c>', '2026-10-14'],

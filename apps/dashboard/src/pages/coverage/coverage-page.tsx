@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { COVERAGE_COLUMNS, csvRow, readCoverageFile } from '@vat/spreadsheet';
+import { COVERAGE_COLUMNS, csvRow, scanRows } from '@vat/spreadsheet';
 import { addressOf } from '../../api/create-api.js';
 import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
 import { useApiMutation, useDelete, useIdempotencyKey } from '../../api/use-api-mutation.js';
@@ -66,12 +66,12 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
   );
 };
 
-/** The uncovered numbers in the results file of a coverage, each once. */
-const uncoveredNumbers = (results: Uint8Array): string[] => {
-  const { rows, width } = readCoverageFile(results);
-  const first = width - COVERAGE_COLUMNS.length;
+/** The uncovered numbers in the results file of a coverage, each once. The columns of the uploaded file do not matter. */
+const uncoveredNumbers = (results: string): string[] => {
+  const [header, ...rows] = [...scanRows(results, ',')].map(({ cells }) => cells);
+  const first = (header?.length ?? 0) - COVERAGE_COLUMNS.length;
   const at = (name: (typeof COVERAGE_COLUMNS)[number]) => first + COVERAGE_COLUMNS.indexOf(name);
-  const numbers = rows.flatMap(({ cells }) =>
+  const numbers = rows.flatMap((cells) =>
     cells[at('coverage')] === 'covered' ? [] : (cells[at('vat_number_read')] ?? []),
   );
   return [...new Set(numbers)].filter((number) => number !== '');
@@ -82,7 +82,7 @@ const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>
   const sendOnce = useIdempotencyKey();
   return useApiMutation(['batches'], async (api, coverage: Coverage) => {
     const response = await api.send('GET', `${path}/results.csv`, { headers: { Accept: 'text/csv' } });
-    const numbers = uncoveredNumbers(new Uint8Array(await response.arrayBuffer()));
+    const numbers = uncoveredNumbers(await response.text());
     const form = new FormData();
     const name = coverage.label ?? coverage.file_name ?? coverage.coverage_id;
     form.set('label', `Gaps: ${name}`.slice(0, 100));

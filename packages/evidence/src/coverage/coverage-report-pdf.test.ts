@@ -1,0 +1,73 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { CoverageLine } from '@vat/domain';
+import { getDocumentProxy } from 'unpdf';
+import { coverageReportPdf } from './coverage-report-pdf.js';
+
+const AT = new Date('2026-11-20T14:00:00.123Z');
+
+const lineOf = (n: number, reference: string): CoverageLine => ({
+  ...{ id: '0195f1e2-0000-7000-8000-000000000018', line: n + 2, status: 'missing', check: null, error: null },
+  ...{ input: 'DE136695976', vatNumber: 'DE136695976', supplyDate: '2026-10-31', reference },
+});
+
+const draw = (lines: AsyncIterable<CoverageLine>): Promise<Uint8Array> => {
+  const coverage = {
+    ...{ id: '0195f1e2-0000-7000-8000-000000000017', label: null, fileName: null, batchId: null, maxAgeDays: 30 },
+    ...{ minGrade: 'basic' as const, createdAt: AT },
+    ...{ covered: 0, stale: 0, weak: 0, invalid: 0, missing: 300, total: 300 },
+  };
+  return coverageReportPdf({ coverage, lines, language: 'en', issuedAt: AT, serviceUrl: 'https://vat.example' });
+};
+
+async function* linesWith(count: number, referenceOf: (n: number) => string): AsyncGenerator<CoverageLine> {
+  for (let n = 0; n < count; n += 1) yield lineOf(n, referenceOf(n));
+}
+
+/** Sixty-four characters that no font of the page has, different ones for each line. */
+const unprintable = (n: number): string =>
+  String.fromCodePoint(...Array.from({ length: 64 }, (_, at) => 0x4e00 + ((n * 64 + at) % 20_000)));
+
+const cpuOf = async (work: () => Promise<unknown>): Promise<number> => {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
+
+test('a cell that is cut ends within its column', async () => {
+  const bytes = await draw(linesWith(2, (n) => (n === 0 ? 'W'.repeat(64) : unprintable(n))));
+  const document = await getDocumentProxy(new Uint8Array(bytes));
+  const { items } = await (await document.getPage(2)).getTextContent();
+  await document.destroy();
+  const cut = items.flatMap((item) => ('str' in item && item.str.endsWith('…') ? [item] : []));
+  expect(cut.map(({ str }) => str)).toEqual([
+    expect.stringMatching(/^W{10,}…$/),
+    expect.stringMatching(/^\[U\+4E40\].*…$/),
+  ]);
+  for (const { transform, width } of cut) expect(transform[4] + width).toBeLessThanOrEqual(48 + 499);
+});
+
+test('a cell that has to be cut takes little more time than one that fits, whatever its characters', async () => {
+  await draw(linesWith(1, unprintable));
+  const fitting = await cpuOf(() => draw(linesWith(300, (n) => `R-${n}`)));
+  const cut = await cpuOf(() => draw(linesWith(300, unprintable)));
+  expect(cut).toBeLessThan(4 * fitting + 200);
+});
+
+test('the memory for a report does not grow with its lines', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const used: number[] = [];
+  const referenceOf = (n: number): string => {
+    if (n === 50 || n === 290) {
+      collectGarbage();
+      used.push(process.memoryUsage().heapUsed);
+    }
+    return `${n}-`.padEnd(64, 'reference');
+  };
+  await draw(linesWith(300, referenceOf));
+  const [early = 0, late = 0] = used;
+  expect(used).toHaveLength(2);
+  expect(late - early).toBeLessThan(5_000_000);
+});
