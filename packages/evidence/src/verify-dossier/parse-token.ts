@@ -58,7 +58,7 @@ const isTagged = (block: BaseBlock | undefined, tag: number) =>
 const INTEGER_TAG = 0x02;
 
 /** Whether a block is an INTEGER; an ENUMERATED is of the same class in asn1js. */
-const isInteger = (block: BaseBlock | undefined): block is Integer =>
+export const isInteger = (block: BaseBlock | undefined): block is Integer =>
   block instanceof Integer && block.valueBeforeDecodeView[0] === INTEGER_TAG;
 
 const isSequence = (block: BaseBlock): boolean => block instanceof Sequence && block.idBlock.isConstructed;

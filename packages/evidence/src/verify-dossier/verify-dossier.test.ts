@@ -60,6 +60,23 @@ describe('the verifier in the browser', () => {
     );
   });
 
+  it('finds a changed tag of a number in an ECDSA signature', async () => {
+    const folder = await auditor.makeDossier(1, stampsOf(auditor.makeAuthority('Any')));
+    const file = path.join(folder, 'SHA256SUMS.tsr');
+    const seal = await readFile(file);
+    // The signature is the end of the token: an OCTET STRING with a SEQUENCE of two INTEGERs.
+    const starts = Array.from({ length: 16 }, (_, n) => seal.length - 76 + n);
+    const start = starts.find((at) => seal[at] === 0x30 && at + 2 + (seal[at + 1] ?? 0) === seal.length) ?? 0;
+    const tags = [start + 2, start + 4 + (seal[start + 3] ?? 0)];
+    for (const tag of tags) {
+      const changed = Buffer.from(seal);
+      expect(changed[tag]).toBe(0x02);
+      changed[tag] = 0x0a;
+      await writeFile(file, changed);
+      expect((await verify(folder)).result).toBe('does_not_hold');
+    }
+  });
+
   it('accepts indefinite lengths, a certificate that is not needed, and an unknown root, as verify.py does', async () => {
     const { stamp } = auditor.authority;
     const open = async (bytes: Uint8Array) => {

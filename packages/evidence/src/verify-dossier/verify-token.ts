@@ -13,7 +13,7 @@ import {
   octetsOf,
 } from '../timestamp/object-identifiers.js';
 import { type CertificateStore, keyUsageOf, openCertificates, type ReadCertificate } from './find-path.js';
-import { parseToken, type Signer } from './parse-token.js';
+import { isInteger, parseToken, type Signer } from './parse-token.js';
 
 /** A time-stamp that verifies. Times are in milliseconds since 1970. */
 export type VerifiedStamp = {
@@ -109,7 +109,8 @@ const checkPurpose = (certificate: ReadCertificate): void => {
 const isStrictEcdsa = (signature: Uint8Array): boolean => {
   const { result } = fromBER(signature.slice());
   const isSequence = result instanceof Sequence && result.idBlock.isConstructed;
-  return isSequence && hasSameBytes(new Uint8Array(result.toBER()), signature);
+  const numbers = isSequence ? elementsOf(result) : [];
+  return numbers.length === 2 && numbers.every(isInteger) && hasSameBytes(new Uint8Array(result.toBER()), signature);
 };
 
 const checkSignature = async (engine: CryptoEngine, signer: Signer, { fields }: ReadCertificate): Promise<void> => {
