@@ -1,3 +1,4 @@
+import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   deleteBatch,
   deleteCoverage,
@@ -21,9 +22,16 @@ import {
   readResults,
   readUsualHours,
 } from '@vat/db';
-import { AppError, createBatch, createCoverage, forecastBatches, readConditions } from '@vat/domain';
+import {
+  AppError,
+  createBatch,
+  createCoverage,
+  forecastBatches,
+  forecastIfPossible,
+  readConditions,
+} from '@vat/domain';
 import { enqueueDelivery, enqueueDispatches } from '@vat/queues';
-import { errorFields } from '@vat/runtime';
+import { errorFields, throttledWarn } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { cached } from './cached.js';
 import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
@@ -100,11 +108,14 @@ export const composeBatches = ({
     readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
     readBacklog: readBacklog(db),
   });
-  const forecast = forecastBatches({
-    conditions: cached(conditions, CONDITIONS_CACHE_MS),
-    readRemaining: readRemaining(db),
-    now,
-  });
+  const forecast = forecastIfPossible(
+    forecastBatches({
+      conditions: cached(conditions, CONDITIONS_CACHE_MS),
+      readRemaining: readRemaining(db),
+      now,
+    }),
+    throttledWarn(log, 'Batches are shown without a forecast: it could not be made.', REPEAT_WARNING_MS, now),
+  );
   const insertInTurn = <T>(insert: () => Promise<T>) => rowsInTurn('rows', insert);
   const creating = {
     findKey: findIdempotencyKey(db),

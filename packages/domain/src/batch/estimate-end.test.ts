@@ -8,7 +8,7 @@ import {
 } from '../member-state-health.js';
 import type { MemberState } from '../member-states.js';
 import { aheadInTurns, estimateEnd, outlookOf, type StateOutlook, type UsualHour } from './estimate-end.js';
-import { forecastBatches } from './forecast-batches.js';
+import { forecastBatches, forecastIfPossible } from './forecast-batches.js';
 
 const NOW = new Date('2026-11-20T10:02:30.000Z');
 const MINUTE_MS = 60_000;
@@ -211,4 +211,18 @@ test("a batch waits for the account's earlier ones and for its turn, and names w
     [{ batchId: second, memberState: 'FR', requests: 1 }],
   );
   expect(added.get(second)).toEqual({ eta: null, waitingFor: ['FR'] });
+});
+
+test('batches are left without a forecast when what it needs cannot be read in time', async () => {
+  const failures: unknown[] = [];
+  const late = new Error('canceling statement due to statement timeout');
+  const forecast = forecastBatches({
+    conditions: () => Promise.reject(late),
+    readRemaining: async () => [],
+    now: () => NOW,
+  });
+  const batches = [{ id: 'a', status: 'running', createdAt: NOW }] as const;
+  await expect(forecast('account', batches)).rejects.toBe(late);
+  expect(await forecastIfPossible(forecast, (error) => failures.push(error))('account', batches)).toEqual(new Map());
+  expect(failures).toEqual([late]);
 });

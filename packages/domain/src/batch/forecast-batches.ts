@@ -114,3 +114,15 @@ export const forecastBatches =
     };
     return new Map(active.map((batch) => [batch.id, forecast(batch)]));
   };
+
+/** Forecasts, or leaves batches without a forecast: they can be read and uploaded while it cannot be made in time. */
+export const forecastIfPossible =
+  (forecast: ForecastBatches, onFailure: (error: unknown) => void): ForecastBatches =>
+  async (...call) => {
+    try {
+      return await forecast(...call);
+    } catch (error) {
+      onFailure(error);
+      return new Map();
+    }
+  };
