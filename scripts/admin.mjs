@@ -61,7 +61,7 @@ const completeSettings = async (env) => {
   const redis = given('REDIS_URL') ? null : isOurs && run.redis_url;
   if (redis !== null && !redis)
     fail('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
-  // During a change of the key the one in DATA_DIR may be the previous one; the admin program then asks for SECRET_KEY.
+  // During a change of the key the one in DATA_DIR may be the previous one; the admin program then reports that SECRET_KEY is missing.
   const ownSecret = isOurs && !given('SECRET_KEY') && !given('SECRET_KEY_PREVIOUS');
   const secret = ownSecret ? readText(path.join(dataDir, 'secret_key')) : '';
   return {

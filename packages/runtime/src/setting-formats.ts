@@ -34,7 +34,7 @@ const readDuration = (text: string): number | null => {
 const HOUR_MS = 3_600_000;
 /** A thousand years: with more, dates that are computed from a duration leave the range of Postgres. */
 const MAX_HOURS = 8_766_000;
-/** Node's timers end at once when they are set to more than 24 days. */
+/** No call takes a day. Beyond 24 days Node's timers would end at once. */
 const MAX_TIMER_HOURS = 24;
 
 type DurationBounds = { minMs?: number; maxHours?: number };

@@ -87,7 +87,7 @@ export const insertChecks = async (
        INSERT INTO anchor_leaf (check_id, hash) SELECT id, decode(hash, 'hex') FROM c`,
       [JSON.stringify(rows), account],
     );
-    // It is awaited above or below; a rejection before that is not unhandled.
+    // It is awaited later; without a handler until then, its rejection would end the process.
     inserting.catch(() => undefined);
   }
   await inserting;

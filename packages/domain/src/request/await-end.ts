@@ -66,9 +66,10 @@ export type AwaitEndDeps = {
 };
 
 /** Retry-After of a refused call in seconds: long enough for some pending requests to end. */
-export const PENDING_RETRY_AFTER_S = 30;
+const PENDING_RETRY_AFTER_S = 30;
 
-const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppError =>
+/** TOO_MANY_PENDING with the entries of the refused request so far. */
+export const tooManyPending = (pending: number, checks: CheckRequest['entries']): AppError =>
   new AppError('TOO_MANY_PENDING', {
     extra: { retry_after: PENDING_RETRY_AFTER_S, pending, checks: readableEntries(checks) },
   });

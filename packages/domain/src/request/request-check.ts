@@ -8,7 +8,7 @@ import { newUuid } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { readVatNumber } from '../vat-number/index.js';
-import { type AwaitEndDeps, awaitEnd, type CallEnd, PENDING_RETRY_AFTER_S } from './await-end.js';
+import { type AwaitEndDeps, awaitEnd, type CallEnd, tooManyPending } from './await-end.js';
 import type { AdmitRequest, NewRequest, RecordMalformed, RequestSubscription } from './ports.js';
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
@@ -186,11 +186,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
       });
       if (admission.kind !== 'admitted') lookup.drop();
       if (admission.kind === 'key_taken') return null;
-      if (admission.kind === 'too_many_pending') {
-        throw new AppError('TOO_MANY_PENDING', {
-          extra: { retry_after: PENDING_RETRY_AFTER_S, pending: admission.pending, checks: request.entries },
-        });
-      }
+      if (admission.kind === 'too_many_pending') throw tooManyPending(admission.pending, request.entries);
       if (admission.kind === 'quota_exceeded') {
         throw new AppError('QUOTA_EXCEEDED', { extra: { reset_at: periodEnd(period).toISOString() } });
       }
