@@ -56,10 +56,13 @@ const countWaits = (redis: Redis) => {
 /** A process that serves the queue. Its jobs end when the test ends them, with what `endsWith` returns then. */
 const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQueueMs: number | null }) => {
   const running: Job[] = [];
+  let ending = false;
   waits = 0;
   const consumer = startConsumer(
     QUEUE,
     async ({ request_id: id }) => {
+      // What woke the process just before it was closed can make it start one more job.
+      if (ending) return endsWith;
       await new Promise<void>((end) => running.push({ id, startedAt: performance.now(), end }));
       return endsWith;
     },
@@ -75,6 +78,7 @@ const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQ
   );
   consumer.setConcurrency(concurrency);
   const endAll = () => {
+    ending = true;
     for (const { end } of running) end();
   };
   closers.push(() => {
