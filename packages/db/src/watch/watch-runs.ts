@@ -188,8 +188,8 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
     INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
     SELECT event_id, account_id, 'watch.changed', id, body, false, ${now}::timestamptz FROM differs
   ), watch_sent AS (
-    INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
-    SELECT d.delivery_id, d.account_id, d.event_id, h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, created_at, next_attempt_at)
+    SELECT d.delivery_id, d.account_id, d.event_id, 'watch.changed', h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
     FROM differs d JOIN webhook h ON h.account_id = d.account_id
     RETURNING id
   )`;
