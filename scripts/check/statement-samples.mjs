@@ -223,7 +223,7 @@ export const resendOf = (at, filter) => ({
   reader: readerOf(at),
   filter: { from: at.from, to: at.to, ...filter },
   now: at.now,
-  idempotency: KEY,
+  idempotency: null,
   answerOf: () => STORED_ANSWER,
 });
 /** @type {import('@vat/domain').LoggedAttempt} */

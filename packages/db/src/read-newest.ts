@@ -2,7 +2,7 @@ import { Prisma } from './generated/client.js';
 import { idsOfPeriod, monthsBelow } from './uuid-bounds.js';
 
 /** A page of a list of a partitioned table, newest first. */
-type Page = {
+export type Page = {
   /** The id at which the previous page ended, exclusive. */
   beforeId: string | null;
   period: { from?: Date | undefined; to?: Date | undefined };
@@ -31,13 +31,18 @@ export const readNewest = async <Row>(
   return [...newest, ...(await read(Prisma.sql`id < ${months.from}::uuid`, page.limit - newest.length))];
 };
 
-/** The conditions of a page about the column `id` and the time in `column`, which is within minutes of that of the id. */
+/** The conditions about the time in `column` that belong to {@link idBounds}: it is within minutes of that of the id. */
+export const periodConditions = (column: Prisma.Sql, { from, to }: Page['period']): Prisma.Sql[] => [
+  ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
+  ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
+];
+
+/** The conditions of a page about the columns `id` and `column`. */
 export const pageConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' | 'period'>): Prisma.Sql[] => {
   const { from, below } = idBounds(page);
   return [
     ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
     ...(from === null ? [] : [Prisma.sql`id >= ${from}::uuid`]),
-    ...(page.period.from ? [Prisma.sql`${column} >= ${page.period.from}::timestamptz`] : []),
-    ...(page.period.to ? [Prisma.sql`${column} < ${page.period.to}::timestamptz`] : []),
+    ...periodConditions(column, page.period),
   ];
 };

@@ -13,7 +13,7 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, isOneOf, query, type RowOf, selectList, typed } from '../query.js';
-import { pageConditions, readNewest } from '../read-newest.js';
+import { readNewest } from '../read-newest.js';
 import { NIL } from '../uuid-bounds.js';
 import { newestMatching } from './delivery-filter.js';
 
@@ -38,6 +38,9 @@ const deliveryOfRow = <R extends RowOf<typeof STORED> & { eventType: EventType }
   const { lastAttemptAt: at, lastStatusCode: statusCode, lastDurationMs, lastError: error, ...delivery } = row;
   return { ...delivery, last: at === null ? null : { at, statusCode, durationMs: lastDurationMs ?? 0, error } };
 };
+
+/** The longest page, and one row more that shows whether there is a next one. Fixed, since it is part of a statement's text. */
+const LARGEST_PAGE = 101;
 
 const ATTEMPT = columns({
   ...all('int4', 'number', 'durationMs'),
@@ -80,11 +83,10 @@ export const listDeliveries =
   ): Promise<Delivery[]> => {
     const page = { beforeId, period, limit, now: now() };
     const states = status && [status];
-    const conditions = pageConditions(Prisma.sql`created_at`, page);
     const rows = await readNewest(page, (range, most) => {
-      const matching = { reader, states, event, conditions: [...conditions, range] };
+      const matching = { reader, states, event, page, range };
       return query(db, STORED)`
-        SELECT ${FOUND_LIST} FROM (${newestMatching(DELIVERY_LIST, matching, most)}) AS found
+        SELECT ${FOUND_LIST} FROM (${newestMatching(DELIVERY_LIST, matching, Math.max(most, LARGEST_PAGE))}) AS found
         ORDER BY found.id DESC LIMIT ${most}::int`;
     });
     if (rows.length === 0) return [];

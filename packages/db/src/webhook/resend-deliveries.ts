@@ -13,7 +13,7 @@ import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
 import { isOneOf, query } from '../query.js';
-import { idBounds, pageConditions } from '../read-newest.js';
+import { idBounds } from '../read-newest.js';
 import { transact } from '../transaction.js';
 import { madeAfter, monthsOf } from '../uuid-bounds.js';
 import { newestMatching } from './delivery-filter.js';
@@ -49,15 +49,10 @@ const matching = ({ reader, filter }: NewResend, most: number): Prisma.Sql => {
   const { from, below } = idBounds(page);
   // In a period of up to two months the statement opens these months alone.
   const months = from === null || below === undefined ? null : monthsOf([from, below]);
-  const conditions = [
-    ...pageConditions(Prisma.sql`created_at`, page),
-    ...(months === null ? [] : [Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`]),
-  ];
+  const range = months === null ? Prisma.sql`true` : Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`;
   const states = filter.status === undefined ? ENDED_STATES : [filter.status];
-  return Prisma.sql`
-    SELECT event_id
-    FROM (${newestMatching(Prisma.sql`event_id`, { reader, states, event: filter.event, conditions }, most)}) AS newest
-    LIMIT ${most}::int`;
+  const newest = newestMatching(Prisma.sql`event_id`, { reader, states, event: filter.event, page, range }, most);
+  return Prisma.sql`SELECT event_id FROM (${newest}) AS newest LIMIT ${Prisma.raw(String(most))}`;
 };
 
 /** The number of matching deliveries, and their events in order; both up to `most`. */
