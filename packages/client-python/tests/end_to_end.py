@@ -1,7 +1,7 @@
 """Calls of a running service, in a world that apps/api/src/python-client.test.ts starts.
 
-The environment has BASE_URL, LIVE_KEY, TEST_KEY, VIES_URL (the sandbox), WEBHOOK_SECRET and ARRIVALS, a folder where the
-receiver of the world writes each delivery.
+The environment has BASE_URL, LIVE_KEY, TEST_KEY, VIES_URL (the sandbox), WEBHOOK_SECRET, ARRIVALS, a folder where the
+receiver of the world writes each delivery, HTTPS_URL, which is that receiver, and CA_FILE with its authority.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import ssl
 import time
 import unittest
 import urllib.request
@@ -21,14 +22,18 @@ from vat_validation import (
     Client,
     Completed,
     ForbiddenError,
+    NoAnswerError,
     NotFoundError,
     Pending,
     UnauthorizedError,
+    UnexpectedAnswerError,
     VerificationError,
     hash_check,
     verify_check,
     verify_delivery,
 )
+
+from .scripted_server import FakeClock
 
 T = TypeVar("T")
 ENV = os.environ
@@ -149,6 +154,11 @@ class EndToEnd(unittest.TestCase):
         with self.assertRaises(NotFoundError):
             self.client.batches.get(batch["batch_id"])
 
+    def test_a_file_that_is_too_large_is_refused_while_it_is_sent(self) -> None:
+        with self.assertRaises(BadRequestError) as raised:
+            self.client.batches.upload(b"DE136695976\n" * 2_000_000)
+        self.assertEqual((raised.exception.status, raised.exception.code), (413, "FILE_TOO_LARGE"))
+
     def test_a_coverage_is_uploaded_and_read(self) -> None:
         file = "vat_number;supply_date;reference\nDE136695976;2020-01-31;R-1\n".encode()
         coverage = self.client.coverages.upload(file, max_age_days=7, min_grade="named", queue_gaps=False)
@@ -178,6 +188,18 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(len(self.client.status()["member_states"]), 28)
         history = self.client.status_history(member_state="DE", from_="2026-01-01", to="2026-01-02")
         self.assertEqual(history["data"], [])
+
+    def test_a_certificate_is_verified_before_the_key_is_sent(self) -> None:
+        clock = FakeClock()
+        with self.assertRaises(NoAnswerError) as raised:
+            Client(ENV["HTTPS_URL"], ENV["TEST_KEY"], clock=clock).usage()
+        self.assertIsInstance(raised.exception.__cause__, ssl.SSLCertVerificationError)
+        self.assertEqual(clock.sleeps, [])
+        # The server behind it is no API: it answers everything with 204.
+        trusting = Client(ENV["HTTPS_URL"], ENV["TEST_KEY"], ssl_context=ssl.create_default_context(cafile=ENV["CA_FILE"]))
+        with self.assertRaises(UnexpectedAnswerError) as unexpected:
+            trusting.usage()
+        self.assertEqual(unexpected.exception.status, 204)
 
     def test_keys_are_refused_with_the_services_errors(self) -> None:
         with self.assertRaises(UnauthorizedError) as unauthorized:

@@ -11,9 +11,10 @@ import urllib.parse
 import urllib.request
 import uuid
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
 from .clock import Clock
+from .connection import open_connections
 from .errors import NoAnswerError, UnexpectedAnswerError, VatError, api_error
 from .retry import RetryPolicy, retry_delay
 from .version import VERSION
@@ -52,13 +53,6 @@ class Answer:
         raise UnexpectedAnswerError(message, status=self.status, request_id=self.request_id)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect is an error: following it could carry the API key to another server."""
-
-    def redirect_request(self, *_args: Any, **_more: Any) -> None:
-        return None
-
-
 class Transport:
     """Sends calls and retries them by the policy. Safe for several threads: each attempt has its own connection."""
 
@@ -84,10 +78,7 @@ class Transport:
         self._retry = retry
         self.clock = clock
         self._user_agent = f"vat-validation-python/{VERSION} {user_agent}".rstrip()
-        handlers: List[urllib.request.BaseHandler] = [_NoRedirects()]
-        if parts.scheme == "https":
-            handlers.append(urllib.request.HTTPSHandler(context=ssl_context or ssl.create_default_context()))
-        self._opener = urllib.request.build_opener(*handlers)
+        self._opener = open_connections(parts.scheme, ssl_context)
 
     def call(
         self,

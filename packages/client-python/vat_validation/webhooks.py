@@ -51,7 +51,7 @@ def verify_delivery(
     tolerance: float = 300,
     now: Optional[float] = None,
 ) -> VerifiedDelivery:
-    """Verifies a delivery and returns its event. Raises only :class:`VerificationError`.
+    """Verifies a delivery and returns its event. Raises :class:`VerificationError`.
 
     A delivery has two signatures, the service's own and that of Standard Webhooks. Each one that is present must be correct,
     and at least one must be present.
@@ -109,7 +109,7 @@ def _by_name(headers: Any) -> Dict[str, List[str]]:
     """All non-empty values of each header, by its name in lower case."""
     pairs = headers.items() if hasattr(headers, "items") else headers
     named: Dict[str, List[str]] = {}
-    for name, value in pairs if pairs is not None else ():
+    for name, value in pairs or ():
         values = value if isinstance(value, (list, tuple)) else [value]
         texts = [each for each in values if isinstance(each, str) and each]
         named.setdefault(str(name).lower(), []).extend(texts)
