@@ -6,13 +6,16 @@ receiver of the world writes each delivery, HTTPS_URL, which is that receiver, a
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import re
 import ssl
 import time
 import unittest
+import unittest.mock
 import urllib.request
 from pathlib import Path
 from typing import Any, Callable, List, Optional, TypeVar
@@ -83,6 +86,16 @@ class EndToEnd(unittest.TestCase):
         verify_check({**evidence, "response_hash": check["response_hash"]})
         self.assertIn(f"/verify/{check['id']}.", self.client.checks.link(check["id"]))
         self.assertTrue(self.client.checks.certificate(check["id"], lang="de").startswith(b"%PDF-"))
+
+    def test_the_first_check_of_the_readme(self) -> None:
+        readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+        block = re.search(r"^## A first check\n\n```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+        assert block
+        program = block[1].replace("http://127.0.0.1:3000", ENV["BASE_URL"])
+        printed = io.StringIO()
+        with unittest.mock.patch.dict(os.environ, {"VAT_TEST_KEY": ENV["TEST_KEY"]}), contextlib.redirect_stdout(printed):
+            exec(compile(program, "README.md", "exec"), {})
+        self.assertEqual(printed.getvalue(), "DE100 is valid\n")
 
     def test_the_same_idempotency_key_is_one_check(self) -> None:
         results = [self.client.checks.create("DE12", idempotency_key="python-1") for _ in range(2)]
