@@ -46,7 +46,7 @@ test('the Python client works with a running service', async () => {
   });
   const secret = await configureWebhook(world, world.account, receiver.url);
   const report = await run(['tests.end_to_end'], {
-    ...{ BASE_URL: world.baseUrl(), LIVE_KEY: world.account.live_key, TEST_KEY: world.account.test_key },
+    ...{ BASE_URL: world.baseUrl(), LIVE_KEY: world.account.live_key, VAT_TEST_KEY: world.account.test_key },
     ...{ VIES_URL: world.vies.url, WEBHOOK_SECRET: secret, ARRIVALS: arrivals },
     ...{ HTTPS_URL: new URL(receiver.url).origin, CA_FILE: String(receivers.settings.NODE_EXTRA_CA_CERTS) },
   });
