@@ -20,7 +20,11 @@ beforeAll(async () => {
   // -S: without installed packages, since the client needs none.
   run = async (args, env = {}) => {
     const options = { cwd: PACKAGE, env: { ...python.env, PYTHONDONTWRITEBYTECODE: '1', ...env } };
-    const { stderr } = await promisify(execFile)(python.file, ['-S', '-W', 'error', '-m', 'unittest', ...args], options);
+    const { stderr } = await promisify(execFile)(
+      python.file,
+      ['-S', '-W', 'error', '-m', 'unittest', ...args],
+      options,
+    );
     return stderr;
   };
 });
