@@ -16,11 +16,11 @@ const STATUSES: Record<Delivery['status'], string> = {
   failed: 'Failed',
 };
 const EVENTS: Record<Delivery['event'], string> = {
-  'check.completed': 'check.completed',
-  'check.failed': 'check.failed',
-  'batch.completed': 'batch.completed',
-  'watch.changed': 'watch.changed',
-  'webhook.test': 'webhook.test',
+  'check.completed': 'Check completed',
+  'check.failed': 'Check failed',
+  'batch.completed': 'Batch completed',
+  'watch.changed': 'Watch changed',
+  'webhook.test': 'Test event',
 };
 const optionsOf = (labels: Record<string, string>) => [
   { value: '', label: 'All' },
