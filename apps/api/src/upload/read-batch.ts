@@ -1,14 +1,14 @@
 import {
   AppError,
+  badRequest,
   type CoveragePlan,
   type ErrorCode,
-  type PlannedFile,
   planCoverage,
   planFile,
+  type PlannedFile,
   storableText,
 } from '@vat/domain';
 import { decodeWindows1252, isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
-import { badRequest } from '../http/bad-request.js';
 import { lowerPriority } from '../lower-priority.js';
 import type { Upload } from './upload.js';
 
