@@ -36,7 +36,7 @@ export type ChooseCovering = (accountId: string, coverageId: string) => Promise<
 type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
 
 /** A request of an export that had no check when it was chosen; by now it may have one (`completed`). */
-type ExportedRequest = Pick<
+export type ExportedRequest = Pick<
   CheckRequest,
   | 'id'
   | 'vatNumber'
