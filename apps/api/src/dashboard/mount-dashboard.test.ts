@@ -1,5 +1,5 @@
 import { runProgram, startWorld, until, type World } from '@vat/testkit';
-import { openBrowser } from './browser.fixture.js';
+import { openBrowser, openSignedIn } from './browser.fixture.js';
 
 const EMAIL = 'owner@example.com';
 const OTHER_EMAIL = 'other@example.com';
@@ -14,11 +14,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const browser = () => openBrowser(world.baseUrl());
-const signedIn = async (email = EMAIL) => {
-  const opened = browser();
-  expect((await opened.signIn(email)).status).toBe(200);
-  return opened;
-};
+const signedIn = (email = EMAIL) => openSignedIn(world.baseUrl(), email);
 
 const CHANGES = [
   ['delete', '/session', undefined],
