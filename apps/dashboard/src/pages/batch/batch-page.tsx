@@ -9,9 +9,9 @@ import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
 import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } from '../../parts/format.js';
+import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
-import { Card, Status } from '../../parts/text.js';
-import { FileTotals, headOfFile } from '../../parts/uploaded-file.js';
+import { Card, DateTime, Status } from '../../parts/text.js';
 
 type Sample = { at: number; ended: number };
 
@@ -67,25 +67,35 @@ const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
   const rate = useRate(ended, created_at, status !== 'completed');
+  // Rounded down, so that 100 % means completed.
+  const percentage = total === 0 ? 100 : Math.floor((100 * ended) / total);
+  const share = (lines: number) => (100 * lines) / Math.max(1, total);
   return (
-    <FileTotals
-      title="Progress"
-      label={`${count(ended)} of ${count(total)} lines`}
-      total={total}
-      counted={ended}
-      parts={[
-        { tone: 'valid', lines: valid, text: 'valid' },
-        { tone: 'invalid', lines: invalid, text: 'invalid' },
-        { tone: 'degraded', lines: failed, text: 'failed' },
-      ]}
-      rest={{ tone: 'rest', lines: total - ended, text: 'queued' }}
-    >
+    <Card title="Progress">
+      <Progress
+        label={`${count(ended)} of ${count(total)} lines`}
+        percentage={percentage}
+        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        parts={
+          <>
+            <rect className="valid" width={share(valid)} height="1" />
+            <rect className="invalid" x={share(valid)} width={share(invalid)} height="1" />
+            <rect className="degraded" x={share(done)} width={share(failed)} height="1" />
+          </>
+        }
+      />
+      <ul className="legend">
+        <li className="valid">{count(valid)} valid</li>
+        <li className="invalid">{count(invalid)} invalid</li>
+        <li className="degraded">{count(failed)} failed</li>
+        <li className="rest">{count(total - ended)} queued</li>
+      </ul>
       <p className="hint">
         {completed_at === null
           ? runningTexts(batch, rate).join(' ')
           : `Completed in ${duration(Math.max(0, Date.parse(completed_at) - Date.parse(created_at)))}.`}
       </p>
-    </FileTotals>
+    </Card>
   );
 };
 
@@ -147,7 +157,15 @@ export const BatchPage = () => {
       what="Batch"
       list="/batches"
       query={batch}
-      head={(data) => headOfFile('Batch', data.status, data)}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Batch',
+        status: data.status,
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={() => (
         <>
           <a className="button primary" href={addressOf(`${path}/results.xlsx`)} download>

@@ -10,9 +10,9 @@ import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
 import { count, shorten } from '../../parts/format.js';
+import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
-import { FileTotals, headOfFile } from '../../parts/uploaded-file.js';
 
 /** The statuses in the order of the bar, with its colour and what each means. */
 const STATUSES = {
@@ -27,14 +27,29 @@ const STATUS_NAMES = Object.keys(STATUSES) as StatusName[];
 
 const Totals = ({ coverage }: { coverage: Coverage }) => {
   const { total, covered } = coverage;
+  // Rounded down, so that 100 % means all.
+  const percentage = total === 0 ? 100 : Math.floor((100 * covered) / total);
+  let start = 0;
+  const parts = STATUS_NAMES.map((name) => {
+    const width = (100 * coverage[name]) / Math.max(1, total);
+    start += width;
+    return <rect key={name} className={STATUSES[name].tone} x={start - width} width={width} height="1" />;
+  });
   return (
-    <FileTotals
-      title="Totals"
-      label={`${count(covered)} of ${count(total)} supplies are covered`}
-      total={total}
-      counted={covered}
-      parts={STATUS_NAMES.map((name) => ({ ...STATUSES[name], lines: coverage[name] }))}
-    >
+    <Card title="Totals">
+      <Progress
+        label={`${count(covered)} of ${count(total)} supplies are covered`}
+        percentage={percentage}
+        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        parts={parts}
+      />
+      <ul className="legend">
+        {STATUS_NAMES.map((name) => (
+          <li key={name} className={STATUSES[name].tone}>
+            {count(coverage[name])} {STATUSES[name].text}
+          </li>
+        ))}
+      </ul>
       <Facts
         facts={{
           'Maximum age': `${count(coverage.max_age_days)} days before the supply`,
@@ -47,7 +62,7 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
           ),
         }}
       />
-    </FileTotals>
+    </Card>
   );
 };
 
@@ -135,7 +150,15 @@ export const CoveragePage = () => {
       what="Coverage"
       list="/coverage"
       query={coverage}
-      head={(data) => headOfFile('Coverage', data.covered === data.total ? 'covered' : 'gaps', data)}
+      head={(data) => ({
+        title: data.label ?? data.file_name ?? 'Coverage',
+        status: data.covered === data.total ? 'covered' : 'gaps',
+        lead: (
+          <>
+            {data.label !== null && data.file_name} <DateTime at={data.created_at} />
+          </>
+        ),
+      })}
       actions={(data) => (
         <>
           {data.covered < data.total && (
