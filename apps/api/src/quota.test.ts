@@ -101,7 +101,12 @@ test('the audit finds counters that differ from their ledger, and reports the ac
   const alarm = await until('the line', () =>
     worker?.lines().find((line) => line.includes('usage counters of an account differ')),
   );
-  expect(JSON.parse(alarm)).toMatchObject({ level: 'error', account_id: uuidOf('account', world.account.account_id), used: 2, consumed: 1 });
+  expect(JSON.parse(alarm)).toMatchObject({
+    level: 'error',
+    account_id: uuidOf('account', world.account.account_id),
+    used: 2,
+    consumed: 1,
+  });
 });
 
 test('a failed audit is left to the next one, and does not accumulate before the sweeps', async () => {

@@ -137,7 +137,9 @@ describe('an account with many pending requests', () => {
     );
     await world.vies.answerAll({ kind: 'error', code: 'MS_UNAVAILABLE' });
     answers = await Promise.all(
-      Array.from({ length: RACING }, async (_, n) => caller().post('/v1/checks', { vat_number: `DE${300_000_000 + n}` })),
+      Array.from({ length: RACING }, async (_, n) =>
+        caller().post('/v1/checks', { vat_number: `DE${300_000_000 + n}` }),
+      ),
     );
   });
 

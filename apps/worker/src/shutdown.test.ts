@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { issueKeys, numberOf, postCheck, readLedger, reportFigure, runProgram, startWorld, until, type World } from '@vat/testkit';
+import {
+  issueKeys,
+  numberOf,
+  postCheck,
+  readLedger,
+  reportFigure,
+  runProgram,
+  startWorld,
+  until,
+  type World,
+} from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {

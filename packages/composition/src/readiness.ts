@@ -1,4 +1,8 @@
-export type ReadinessDeps = { pingDatabase: () => Promise<void>; pingRedis: () => Promise<boolean>; stopping: AbortSignal };
+export type ReadinessDeps = {
+  pingDatabase: () => Promise<void>;
+  pingRedis: () => Promise<boolean>;
+  stopping: AbortSignal;
+};
 
 /** Whether a process can serve. Redis away is `degraded`, which still serves: checks are accepted without it. */
 export const readiness =

@@ -3,9 +3,9 @@ import {
   badRequest,
   type CoveragePlan,
   type ErrorCode,
+  type PlannedFile,
   planCoverage,
   planFile,
-  type PlannedFile,
   storableText,
 } from '@vat/domain';
 import { decodeWindows1252, isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
