@@ -103,6 +103,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);
 
+  const verifier = cached(readVerifierProgram, Number.POSITIVE_INFINITY);
   const app = createApp({
     log,
     metrics,
@@ -123,7 +124,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
     findCheckOfAnyAccount: findCheckOfAnyAccount(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
-    readVerifier: readVerifierProgram,
+    readVerifier: () => verifier(now()),
     ...checks.deps,
     ...composeWebhooks(context),
     ...batches.deps,
