@@ -8,7 +8,7 @@ import { OTHER_SECRET, SECRET, signedHeaders } from './signed-delivery.fixture.j
 
 const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 const guide = await readFile(path.join(TOP, 'docs/webhooks.md'), 'utf8');
-const vectors = await readFile(path.join(TOP, 'packages/receiver/vectors/signature-vectors.json'), 'utf8');
+const conformance = await readFile(path.join(TOP, 'packages/receiver/vectors/conformance.json'), 'utf8');
 
 /** The texts of the guide's code blocks in one language, in order. */
 const blocks = (language: string): string[] =>
@@ -37,7 +37,9 @@ const withProgram = async (text: string, use: (url: string) => Promise<void>): P
 
 describe('docs/webhooks.md', () => {
   it('shows the bodies of the published vectors', () => {
-    const bodies = (JSON.parse(vectors) as { vectors: { body: string }[] }).vectors.map(({ body }) => JSON.parse(body));
+    const bodies = (JSON.parse(conformance) as { signatures: { body: string }[] }).signatures.map(({ body }) =>
+      JSON.parse(body),
+    );
     const shown = blocks('json').map((text) => JSON.parse(text) as { event: string });
     expect(shown).toHaveLength(5);
     for (const event of shown) expect(bodies).toContainEqual(event);

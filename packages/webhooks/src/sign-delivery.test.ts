@@ -14,12 +14,12 @@ type Vector = {
 };
 
 /** The vectors that receivers verify with, so that both sides agree with the same file. */
-const { vectors } = JSON.parse(
-  readFileSync(new URL('../../receiver/vectors/signature-vectors.json', import.meta.url), 'utf8'),
-) as { vectors: Vector[] };
+const { signatures } = JSON.parse(
+  readFileSync(new URL('../../receiver/vectors/conformance.json', import.meta.url), 'utf8'),
+) as { signatures: Vector[] };
 
 describe('signing a delivery', () => {
-  test.each(vectors)('agrees with the published vector: $name', (vector) => {
+  test.each(signatures)('agrees with the published vector: $name', (vector) => {
     const { secret, id, timestamp, body } = vector;
     const at = new Date(Number(timestamp) * 1000 + 999);
     const headers = signDelivery({ secret, eventId: id, eventType: 'webhook.test', deliveryId: 'dlv_1', body, at });

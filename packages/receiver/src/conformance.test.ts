@@ -14,12 +14,22 @@ type Vector = {
   webhook_signature: string;
 };
 
-const readVectors = async (): Promise<Vector[]> => {
-  const file = new URL('../vectors/signature-vectors.json', import.meta.url);
-  return (JSON.parse(await readFile(file, 'utf8')) as { vectors: Vector[] }).vectors;
+/** A delivery as a receiver sees it; `received_at` is the receiver's clock in Unix seconds. */
+type Delivery = {
+  name: string;
+  headers: Record<string, string>;
+  body: string;
+  secrets: string[];
+  received_at: number;
+  error: string | null;
+  event_id: string | null;
 };
 
-const vectors = await readVectors();
+const file = new URL('../vectors/conformance.json', import.meta.url);
+const { signatures: vectors, deliveries } = JSON.parse(await readFile(file, 'utf8')) as {
+  signatures: Vector[];
+  deliveries: Delivery[];
+};
 const timeOf = ({ timestamp }: Vector) => new Date(Number(timestamp) * 1000);
 
 /** The documented keys of each event, and `test` if a test key caused the event. */
@@ -31,7 +41,7 @@ const KEYS: Record<WebhookEvent['event'], string[]> = {
   'webhook.test': ['event', 'sent_at'],
 };
 
-describe('the published vectors', () => {
+describe('the published signatures', () => {
   it('contain every event, with exactly its keys', () => {
     const bodies = vectors.map(({ body }) => JSON.parse(body) as WebhookEvent);
     expect(Object.fromEntries(bodies.map((body) => [body.event, Object.keys(body)]))).toEqual(KEYS);
@@ -55,6 +65,14 @@ describe('the published vectors', () => {
 
   it.each(vectors)('$name: has the same signature from the public standardwebhooks library', (vector) => {
     expect(new Webhook(vector.secret).sign(vector.id, timeOf(vector), vector.body)).toBe(vector.webhook_signature);
+  });
+});
+
+describe('the published deliveries', () => {
+  it.each(deliveries)('$name: $error', ({ headers, body, secrets, received_at, error, event_id }) => {
+    const receive = () => verify({ headers, rawBody: body, secret: secrets, now: () => new Date(received_at * 1000) });
+    if (error === null) expect(receive()).toMatchObject({ id: event_id, event: JSON.parse(body) });
+    else expect(receive).toThrow(expect.objectContaining({ name: 'VerificationError', code: error }));
   });
 });
 
