@@ -15,7 +15,6 @@ export const EVENT_OPERATIONS = {
   listEvents: {
     method: 'get',
     path: '/v1/events',
-    dashboard: false,
     tag: 'Events',
     summary: 'List events, or follow them',
     description:
@@ -29,7 +28,6 @@ export const EVENT_OPERATIONS = {
   getEvent: {
     method: 'get',
     path: '/v1/events/{id}',
-    dashboard: false,
     tag: 'Events',
     summary: 'Get an event',
     id: 'event',
