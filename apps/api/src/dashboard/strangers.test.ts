@@ -56,6 +56,7 @@ beforeAll(async () => {
     '/batches': batch.batch_id,
     '/coverage': coverage.body.coverage_id,
     '/webhook/deliveries': sent.delivery_id,
+    '/events': (await delivery()).event_id,
     '/keys': key.key_id,
   });
 }, 60_000);
@@ -137,6 +138,7 @@ test("on every route with an id, a test key of the victim's account finds nothin
     'get /checks/{id}/certificate.pdf',
     'get /checks/{id}/evidence',
     'get /checks/{id}/link',
+    'get /events/{id}',
     'get /requests/{id}',
     'get /webhook/deliveries/{id}',
     'post /webhook/deliveries/{id}/resend',
