@@ -71,7 +71,7 @@ const requireOpsPassword = ({
     if (free) {
       throw new AppError('TOO_MANY_SIGN_INS', {
         message: 'Too many wrong passwords from this network.',
-        extra: { retry_after: secondsUntil(free, at) },
+        extra: { retry_after: secondsUntil(free, at, OPS_LIMIT.windowMs) },
       });
     }
     if (!isRight) return refuse('The password is wrong.');

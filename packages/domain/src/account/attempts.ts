@@ -17,6 +17,9 @@ export type ShortMemory<Value> = {
 export const freeAt = (refused: readonly RefusedTries[]): Date =>
   new Date(Math.max(...refused.map(({ free }) => free.getTime())));
 
-/** Whole seconds from one time to a later one, at least 1, for Retry-After. */
-export const secondsUntil = (later: Date, at: Date): number =>
-  Math.max(1, Math.ceil((later.getTime() - at.getTime()) / 1_000));
+/**
+ * Whole seconds until a limit admits an attempt again, for Retry-After: at least 1, and at most those of its window, also where
+ * the last attempt was counted by a clock that is milliseconds ahead.
+ */
+export const secondsUntil = (free: Date, at: Date, windowMs: number): number =>
+  Math.max(1, Math.ceil(Math.min(free.getTime() - at.getTime(), windowMs) / 1_000));

@@ -37,7 +37,10 @@ export const changePassword =
     return inTurn(`password of ${userId}`, async () => {
       const at = now();
       const free = await deps.reserve(key, at);
-      if (free) throw new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: secondsUntil(free, at) } });
+      if (free) {
+        const seconds = secondsUntil(free, at, PASSWORD_CHANGE_LIMIT.windowMs);
+        throw new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: seconds } });
+      }
       const user = await deps.findUser(userId);
       if (!user || !(await deps.verifyPassword(user.passwordHash, current))) throw wrongPassword();
       const to = await deps.hashPassword(wanted);

@@ -90,7 +90,7 @@ export const signIn = ({ tokens, now, ...deps }: SignInDeps) => {
   // At most one for each second of the window. Shared: in a flood, creating errors costs more than refusing.
   const errors = new Map<number, AppError>();
   const tooMany = (free: Date): AppError => {
-    const seconds = secondsUntil(free, now());
+    const seconds = secondsUntil(free, now(), SIGN_IN_LIMITS.windowMs);
     const error = errors.get(seconds) ?? new AppError('TOO_MANY_SIGN_INS', { extra: { retry_after: seconds } });
     errors.set(seconds, error);
     return error;

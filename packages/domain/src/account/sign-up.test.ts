@@ -47,3 +47,12 @@ test.each([
   pass(SIGN_UP_LIMITS.windowMs);
   expect(await attempt(max)).toBe(null);
 });
+
+test('a refusal names at most an hour, also by a clock that is behind that of the last account', async () => {
+  const { open, pass } = openSignUp();
+  for (let n = 0; n < SIGN_UP_LIMITS.network; n += 1) await open(`user${n}@example.com`);
+  pass(-20);
+  await expect(open('late@example.com')).rejects.toMatchObject({
+    ...{ code: 'TOO_MANY_SIGN_UPS', extra: { retry_after: SIGN_UP_LIMITS.windowMs / 1_000 } },
+  });
+});

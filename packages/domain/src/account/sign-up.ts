@@ -41,7 +41,7 @@ export const signUp =
   async ({ name, email, password, network, site, earlier }: SignUpInput) => {
     const at = now();
     const tooMany = (until: Date) =>
-      new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(until, at) } });
+      new AppError('TOO_MANY_SIGN_UPS', { extra: { retry_after: secondsUntil(until, at, SIGN_UP_LIMITS.windowMs) } });
     // Networks are stored as HMACs, like e-mail addresses at sign-in. An IPv4 address is both a network and a site.
     const limits = [
       { key: tokens.hashAddress(`\0sign-up from\0${network}`), tries: SIGN_UP_LIMITS.network },

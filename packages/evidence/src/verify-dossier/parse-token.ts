@@ -69,11 +69,12 @@ const insideTag = (block: BaseBlock | undefined): BaseBlock[] =>
     ? elementsOf(block)
     : refuse('not a time-stamp');
 
+const isNothing = (parameters: unknown): boolean => parameters === undefined || parameters instanceof Null;
+
 /** The identifier of an algorithm without parameters, or null. */
 const plainAlgorithm = (block: unknown): string | null => {
   const [identifier, parameters, ...more] = block instanceof BaseBlock && isSequence(block) ? elementsOf(block) : [];
-  const isPlain = more.length === 0 && (parameters === undefined || parameters instanceof Null);
-  return isPlain ? identifierOf(identifier) : null;
+  return more.length === 0 && isNothing(parameters) ? identifierOf(identifier) : null;
 };
 
 /** Whether message and mask use the signer's hash function (RFC 4055 §3.1). */
@@ -83,6 +84,7 @@ const hasOneHash = ({ algorithmParams }: AlgorithmIdentifier, digest: string): b
   return (
     maskGenAlgorithm.algorithmId === OID.maskGeneration1 &&
     hashAlgorithm.algorithmId === digest &&
+    isNothing(hashAlgorithm.algorithmParams) &&
     mask === digest &&
     trailerField === 1
   );

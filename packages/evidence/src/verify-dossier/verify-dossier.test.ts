@@ -68,6 +68,22 @@ describe('the verifier in the browser', () => {
     }
   });
 
+  it('finds a changed tag in the parameters of the hash function of RSA-PSS', async () => {
+    const authority = auditor.makeAuthority('Any', { unitKey: 'rsa', pss: true });
+    const folder = await auditor.makeDossier(1, stampsOf(authority));
+    const file = path.join(folder, 'SHA256SUMS.tsr');
+    const seal = await readFile(file);
+    // SHA-256 with NULL as parameters, followed by the mask.
+    const tag = seal.indexOf('300d06096086480165030402010500a1', 'hex') + 13;
+    for (const other of [0x04, 0x85]) {
+      const changed = Buffer.from(seal);
+      expect(changed[tag]).toBe(0x05);
+      changed[tag] = other;
+      await writeFile(file, changed);
+      expect((await verify(folder)).result).toBe('does_not_hold');
+    }
+  });
+
   it('accepts indefinite lengths, a certificate that is not needed, and an unknown root, as verify.py does', async () => {
     const { stamp } = auditor.authority;
     const open = async (bytes: Uint8Array) => {
