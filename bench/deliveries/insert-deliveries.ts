@@ -34,8 +34,8 @@ export const insertDeliveries = async (
     [...values, exampleBody('req_00000000000000000000000000')],
   );
   await sql(
-    `INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
-     SELECT r.id, r.account_id, r.event_id, w.generation, 'pending', $2, $2
+    `INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, created_at, next_attempt_at)
+     SELECT r.id, r.account_id, r.event_id, 'check.completed', w.generation, 'pending', $2, $2
      ${from} JOIN webhook w ON w.account_id = r.account_id`,
     values,
   );

@@ -17,22 +17,30 @@ import {
   NOWHERE,
   OUTCOMES,
   QUOTA,
+  RESEND,
   ROW,
   readerOf,
   requestOf,
+  resendOf,
   SETTLEMENT,
   STORED_ANSWER,
   shrinkingQuota,
   WATCH,
 } from './statement-samples.mjs';
 
-/** Every combination of the filters of a list of checks. @param {import('./statement-samples.mjs').Place} at */
-const filtersOf = ({ from, to, vatNumber, reference }) => {
-  const of = [{ vatNumber }, { valid: true }, { valid: false }, { from }, { to }, { reference }];
-  return Array.from({ length: 2 ** of.length }, (_, chosen) =>
+/** Every combination of filters. @param {object[]} of */
+const combine = (of) =>
+  Array.from({ length: 2 ** of.length }, (_, chosen) =>
     Object.assign({}, ...of.filter((_filter, n) => (chosen >> n) & 1)),
   );
-};
+
+/** @param {import('./statement-samples.mjs').Place} at */
+const filtersOf = ({ from, to, vatNumber, reference }) =>
+  combine([{ vatNumber }, { valid: true }, { valid: false }, { from }, { to }, { reference }]);
+
+/** @param {import('./statement-samples.mjs').Place} at @returns {import('@vat/domain').DeliveryFilter[]} */
+const deliveryFiltersOf = ({ from, to }) =>
+  combine([{ status: 'failed' }, { event: 'watch.changed' }, { from }, { to }]);
 
 /** The second call finds one key used up. @param {ReturnType<typeof db.reserveTries>} reserve */
 const reserveTwice = async (reserve) => {
@@ -242,8 +250,10 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.changeWatch(on)(at.watch, at.account, () => ({ ...WATCH, state: 'paused' })),
   () => db.deleteWatch(on)(at.watch, at.account),
   () => db.findDelivery(on)(at.delivery, readerOf(at)),
-  () => db.listDeliveries(on)(readerOf(at), null, 100),
-  () => db.listDeliveries(on)({ ...readerOf(at), testOnly: true }, at.delivery, 100),
+  ...deliveryFiltersOf(at).flatMap((filter) => [
+    () => db.listDeliveries(on)(readerOf(at), filter, null, 100),
+    () => db.listDeliveries(on)({ ...readerOf(at), testOnly: true }, filter, at.delivery, 100),
+  ]),
   () => db.findEvent(on)(at.event, readerOf(at)),
   ...[false, true].flatMap((testOnly) =>
     [{}, { type: /** @type {const} */ ('batch.completed') }, { from: at.from, to: at.to }].flatMap((filter) => [
@@ -278,6 +288,10 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.sendTestEvent(on, 1)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),
   () => db.sendTestEvent(on, 1_000)({ accountId: at.account, test: false, event: EVENT, deliveryId: ID, now: at.now }),
   () => db.resendDelivery(on, 1_000)({ deliveryId: at.delivery, reader: readerOf(at), newDeliveryId: ID, now: at.now }),
+  ...[{ status: /** @type {const} */ ('failed') }, { event: /** @type {const} */ ('check.completed') }, {}].map(
+    (filter) => () => db.resendDeliveries(on, RESEND)(resendOf(at, filter)),
+  ),
+  () => db.resendDeliveries(on, { ...RESEND, matched: -1 })(resendOf(at, {})),
   () => db.removeWebhook(on)(at.account, at.now),
   () =>
     db.saveWebhook(on)({ accountId: at.account, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),

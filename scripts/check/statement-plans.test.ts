@@ -42,6 +42,11 @@ const ALLOWED: Record<string, Allowance> = {
   auditBatches: { buffers: 5_000, reason: 'the lines of ten batches' },
   chooseEvidence: { buffers: 5_000, reason: 'what an account requested without result, of which there is little' },
   chooseCovering: { buffers: 150_000, sorted: 10_000, reason: 'the checks of a coverage, at most ten thousand' },
+  resendDeliveries: {
+    buffers: 150_000,
+    sorted: 10_000,
+    reason: 'up to ten thousand deliveries, and a thousand new ones a statement',
+  },
   findDueWatches: { sorted: 5_000, reason: 'accounts take turns: as many watches of each as may run' },
   createWatch: { buffers: 10_000, reason: 'counts the watches of an account, at most 50 000' },
   changeWatch: { buffers: 10_000, reason: 'counts the active watches of an account, at most 50 000' },

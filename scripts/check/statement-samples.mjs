@@ -220,6 +220,21 @@ export const LOOKUP = {
   suspend: false,
   dueAt: NOW,
 };
+/** @type {import('@vat/domain').ResendLimits} */
+export const RESEND = { matched: 100_000, counted: 100_000, pending: 100_000, waitMs: 0 };
+/**
+ * @param {Place} at
+ * @param {Partial<import('@vat/domain').ResendFilter>} filter
+ * @returns {import('@vat/domain').NewResend}
+ */
+export const resendOf = (at, filter) => ({
+  id: ID,
+  reader: readerOf(at),
+  filter: { from: at.from, to: at.to, ...filter },
+  now: at.now,
+  idempotency: null,
+  answerOf: () => STORED_ANSWER,
+});
 /** @type {import('@vat/domain').LoggedAttempt} */
 export const ATTEMPT = {
   number: 1,

@@ -1,17 +1,32 @@
+import { presentResent } from '@vat/contracts';
 import {
   findDelivery,
+  findIdempotencyKey,
   findWebhook,
   listDeliveries,
   type Resend,
+  resendDeliveries,
   resendDelivery,
   sendTestEvent,
   type TestEvent,
 } from '@vat/db';
-import { type DueDelivery, MAX_ON_DEMAND_DELIVERIES, publicId } from '@vat/domain';
-import { enqueueDelivery } from '@vat/queues';
+import {
+  AppError,
+  type DueDelivery,
+  MAX_ON_DEMAND_DELIVERIES,
+  type NewResend,
+  publicId,
+  RESEND_LIMITS,
+  requestResend,
+} from '@vat/domain';
+import { enqueueDelivery, enqueueLateDeliveries } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
-import { keyedMutex } from './turns.js';
+import { storedAnswer } from './routes/route.js';
+import { keyedMutex, turnsByKey } from './turns.js';
+
+/** Bulk resends of a process, so that they leave connections to other calls. */
+const BULK_RESENDS = { running: 2, waiting: 50 };
 
 /** Composes the delivery log, test events and resends. Test events and resends of one account run in turn. */
 export const composeWebhooks = ({
@@ -19,22 +34,50 @@ export const composeWebhooks = ({
   producer,
   publishChange,
   log,
-}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log'>) => {
+  now,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>) => {
   const inTurn = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
+  const bulkInTurn = turnsByKey({
+    maxRunning: BULK_RESENDS.running,
+    waiting: {
+      max: BULK_RESENDS.waiting,
+      refuse: () =>
+        new AppError('RATE_LIMITED', { message: 'Too many bulk resends at once.', extra: { retry_after: 1 } }),
+    },
+  });
   const sendTest = sendTestEvent(db, MAX_ON_DEMAND_DELIVERIES);
   const resend = resendDelivery(db, MAX_ON_DEMAND_DELIVERIES);
+  const resendAll = resendDeliveries(db, RESEND_LIMITS);
   const enqueue = enqueueDelivery(producer);
+  const enqueueAll = enqueueLateDeliveries(producer);
+  const warn = (error: unknown) =>
+    log.warn('A delivery was not enqueued; the sweep will enqueue it.', errorFields(error));
   return {
     findWebhook: findWebhook(db),
-    listDeliveries: listDeliveries(db),
+    listDeliveries: listDeliveries(db, now),
     findDelivery: findDelivery(db),
     sendTestEvent: (test: TestEvent) => inTurn(test.accountId, () => sendTest(test)),
     resendDelivery: (wanted: Resend) => inTurn(wanted.reader.accountId, () => resend(wanted)),
+    resendDeliveries: requestResend({
+      findKey: findIdempotencyKey(db),
+      resend: (wanted: NewResend) => bulkInTurn(wanted.reader.accountId, () => resendAll(wanted)),
+      answerOf: (resent) => storedAnswer({ status: 202, body: presentResent(resent) }),
+      // Not awaited: ten thousand jobs take seconds, and the rows are written.
+      enqueue: (accountId, { id, matched, queued }, deliveries) => {
+        log.info('Deliveries were resent.', {
+          account_id: accountId,
+          resend_id: publicId('resend', id),
+          matched,
+          queued,
+        });
+        publishChange(accountId, 'deliveries');
+        void enqueueAll(deliveries).catch(warn);
+      },
+      now,
+    }),
     enqueueDelivery: (delivery: DueDelivery): Promise<void> => {
       publishChange(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
-      return enqueue(delivery).catch((error: unknown) =>
-        log.warn('A delivery was not enqueued; the sweep will enqueue it.', errorFields(error)),
-      );
+      return enqueue(delivery).catch(warn);
     },
   };
 };

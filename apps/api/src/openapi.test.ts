@@ -177,9 +177,16 @@ describe('generated requests', () => {
     ),
     status: sometimes(fc.constantFrom('active', 'paused', 'gone')),
   });
+  const resendBody = fc.record({
+    from: sometimes(fc.oneof(fc.constantFrom('2026-11-01', '2026-11-20T00:00:00Z', '9999-12-31'), junk)),
+    to: sometimes(fc.oneof(fc.constantFrom('2026-11-02', '2026-11-21T00:00:00+01:00', '9999-12-31T23:59:59Z'), junk)),
+    status: sometimes(fc.constantFrom('failed', 'successful', 'pending')),
+    event: sometimes(fc.constantFrom('check.completed', 'webhook.test', 'gone')),
+  });
   const text = fc.oneof(
     { weight: 8, arbitrary: checkBody.map((body) => JSON.stringify(body)) },
     { weight: 3, arbitrary: watchBody.map((body) => JSON.stringify(body)) },
+    { weight: 2, arbitrary: resendBody.map((body) => JSON.stringify(body)) },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: anyText({ maxLength: 200 }) },
     { weight: 1, arbitrary: fc.constant(`{"vat_number":"${'1'.repeat(70_000)}"}`) },
@@ -189,7 +196,9 @@ describe('generated requests', () => {
       { weight: 6, arbitrary: fc.constantFrom('limit', 'cursor', 'vat_number', 'valid', 'from', 'to', 'reference') },
       {
         weight: 3,
-        arbitrary: fc.constantFrom('status', 'type', 'after', 'delimiter', 'bom', 'label', 'requester_vat_number'),
+        arbitrary: fc.constantFrom(
+          ...['status', 'event', 'type', 'after', 'delimiter', 'bom', 'label', 'requester_vat_number'],
+        ),
       },
       { weight: 2, arbitrary: fc.constantFrom('max_age_days', 'min_grade', 'queue_gaps', 'lang', 'coverage_id') },
       { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },

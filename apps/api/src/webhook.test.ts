@@ -97,7 +97,7 @@ test('the log is listed newest first, in pages, and only for the account', async
   expect((await world.http(other.live_key).get('/v1/webhook/deliveries').expect(200)).body.data).toEqual([]);
 });
 
-test.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=nonsense', '?status=failed'])('%s is 400', async (query) => {
+test.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=nonsense', '?state=failed'])('%s is 400', async (query) => {
   const { body } = await world.http().get(`/v1/webhook/deliveries${query}`).expect(400);
   expect(body.error.code).toBe('BAD_REQUEST');
 });

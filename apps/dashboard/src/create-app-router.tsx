@@ -68,7 +68,12 @@ const tree = root.addChildren([
     page('/watches', () => import('./pages/watches/watches-page.js'), 'WatchesPage'),
     page('/watches/$id', () => import('./pages/watch/watch-page.js'), 'WatchPage'),
     page('/evidence', () => import('./pages/evidence/evidence-page.js'), 'EvidencePage'),
-    page('/deliveries', () => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
+    createRoute({
+      getParentRoute: () => signedIn,
+      path: '/deliveries',
+      validateSearch: stringParams('status', 'event', 'from', 'to'),
+      component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
+    }),
     page('/deliveries/$id', () => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
     page('/settings', () => import('./pages/settings/settings-page.js'), 'SettingsPage'),
   ]),

@@ -232,6 +232,36 @@ test('a failing delivery shows each attempt as it happens, and Resend sends the 
   expect([again?.body, again?.headers['webhook-id']]).toEqual([one?.body, one?.headers['webhook-id']]);
 });
 
+test('the list of deliveries is filtered, and Resend failed sends the failed events of the period again', async () => {
+  const receiver = await receivers.start(withStatus(500));
+  await saveWebhook(receiver.url);
+  const { page } = visit;
+  await visit.go('/deliveries');
+  await page.getByRole('button', { name: 'Send test event' }).click();
+  await region('Attempts').getByText('500', { exact: true }).first().waitFor();
+  const [sent] = await until('the first attempt', () => receiver.arrivals.length > 0 && receiver.arrivals);
+  await dashboard.world.sql(
+    `UPDATE delivery SET state = 'failed', next_attempt_at = NULL WHERE event_id = $1 AND state = 'pending'`,
+    [uuidOf('event', String(sent?.headers['webhook-id']))],
+  );
+  receiver.answer(withStatus(204));
+  const before = receiver.arrivals.length;
+  await visit.go('/deliveries');
+  const links = page.getByRole('table', { name: 'Deliveries' }).getByRole('link');
+  await page.getByLabel('Status', { exact: true }).selectOption('failed');
+  await until('the failed delivery', async () => page.url().includes('status=failed') && (await links.count()) > 0);
+  const day = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 10);
+  await page.getByLabel('From', { exact: true }).fill(day(-86_400_000));
+  await page.getByLabel('Before', { exact: true }).fill(day(86_400_000));
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('button', { name: 'Resend failed' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Resend failed' }).click();
+  await page.getByText(/Events sent again: [1-9]/).waitFor();
+  await until('the event', () =>
+    receiver.arrivals.slice(before).some(({ headers }) => headers['webhook-id'] === sent?.headers['webhook-id']),
+  );
+});
+
 test('a double click counts once, on forms and other buttons, and separate clicks count twice', async () => {
   const receiver = await receivers.start();
   const { page } = visit;

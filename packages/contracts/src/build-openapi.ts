@@ -15,6 +15,7 @@ const EXTRA_EXAMPLES: Record<ExtraField, unknown> = {
   retry_after: 1,
   reset_at: '2026-12-01T00:00:00.000Z',
   pending: 200,
+  matched: 24_310,
   active: 5,
   limit: 50,
   line: 17,

@@ -1,4 +1,12 @@
-import { type AppError, ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, type FieldError } from '@vat/domain';
+import {
+  type AppError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type ErrorSpec,
+  type FieldError,
+  grouped,
+  MAX_COUNTED_DELIVERIES,
+} from '@vat/domain';
 import { type ZodError, z } from 'zod';
 import { checkEntrySchema } from './check.js';
 import { instant } from './text.js';
@@ -14,6 +22,10 @@ const EXTRA_FIELDS = {
   retry_after: z.int().min(1).describe('Seconds to wait, as in the Retry-After header.'),
   reset_at: instant(),
   pending: z.int().min(0),
+  matched: z
+    .int()
+    .min(0)
+    .describe(`The matching deliveries. Counting ends at ${grouped(MAX_COUNTED_DELIVERIES)}.`),
   active: z.int().min(0),
   limit: z.int().min(0),
   line: z.int().min(1),

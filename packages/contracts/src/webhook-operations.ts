@@ -1,6 +1,14 @@
-import { pageListQuery, pageOf } from './lists.js';
+import { pageOf } from './lists.js';
 import { type Operation, ok } from './operation.js';
-import { deliveryDetailSchema, deliverySchema, sentSchema, webhookSchema } from './webhook.js';
+import {
+  deliveryDetailSchema,
+  deliveryListQuery,
+  deliverySchema,
+  resendBody,
+  resentSchema,
+  sentSchema,
+  webhookSchema,
+} from './webhook.js';
 
 const deliveryExample = {
   delivery_id: 'dlv_01kafksw1te0a9v6n3r4t7y1bc',
@@ -47,7 +55,7 @@ export const WEBHOOK_OPERATIONS = {
     path: '/v1/webhook/deliveries',
     tag: 'Webhook',
     summary: 'List deliveries, newest first',
-    query: pageListQuery,
+    query: deliveryListQuery,
     success: pageOf(deliverySchema, [deliveryExample]),
   },
   getDelivery: {
@@ -80,6 +88,25 @@ export const WEBHOOK_OPERATIONS = {
         },
       ],
     }),
+  },
+  resendDeliveries: {
+    method: 'post',
+    path: '/v1/webhook/deliveries/resend',
+    tag: 'Webhook',
+    summary: 'Resend the events of many deliveries',
+    description:
+      'For use after your endpoint was down: with `"status": "failed"`, every event whose delivery failed in the period is delivered once more, to the current endpoint. `from` is inclusive, `to` exclusive; both are about `created_at` of the deliveries, as in the list. An event is left out while one of its deliveries is pending. At most 10 000 deliveries may match.',
+    body: resendBody,
+    bodyExample: { from: '2026-11-20T08:00:00Z', to: '2026-11-20T12:00:00Z', status: 'failed' },
+    idempotent: true,
+    success: {
+      202: {
+        description: 'The new deliveries were queued.',
+        schema: resentSchema,
+        example: { resend_id: 'rsd_01kafksw1se0a9v6n3r4t7y1bd', matched: 412, queued: 398 },
+      },
+    },
+    errors: ['NO_WEBHOOK', 'RESEND_TOO_LARGE', 'TOO_MANY_DELIVERIES'],
   },
   resendDelivery: {
     method: 'post',

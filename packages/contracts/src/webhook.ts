@@ -2,12 +2,15 @@ import {
   DELIVERY_STATES,
   type Delivery,
   type DeliveryDetail,
+  ENDED_STATES,
   EVENT_TYPES,
   publicId,
+  type Resent,
   type WebhookConfiguration,
 } from '@vat/domain';
 import { z } from 'zod';
-import { idOf, instant } from './text.js';
+import { moment, pageQuery } from './lists.js';
+import { count, idOf, instant } from './text.js';
 
 /** GET /v1/webhook. */
 export const webhookSchema = z
@@ -20,6 +23,39 @@ export const webhookSchema = z
     configured_at: instant(),
   })
   .meta({ id: 'Webhook', description: "The account's endpoint." });
+
+/** Query of GET /v1/webhook/deliveries. `from` is inclusive, `to` exclusive; both are about `created_at`. */
+export const deliveryListQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(DELIVERY_STATES).optional(),
+  event: z.enum(EVENT_TYPES).optional(),
+  from: moment().optional(),
+  to: moment().optional(),
+});
+
+/** Body of POST /v1/webhook/deliveries/resend. */
+export const resendBody = z
+  .strictObject({
+    from: moment(),
+    to: moment(),
+    status: z
+      .enum(ENDED_STATES)
+      .optional()
+      .describe(
+        'Only deliveries of this status; both without it. With `failed`, events whose last delivery was successful are left out.',
+      ),
+    event: z.enum(EVENT_TYPES).optional().describe('Only deliveries of this event.'),
+  })
+  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from' });
+
+/** POST /v1/webhook/deliveries/resend. */
+export const resentSchema = z.strictObject({
+  resend_id: idOf('resend'),
+  matched: count('The deliveries that match.'),
+  queued: count(
+    'The new deliveries: one for each event, except events with a pending delivery and, with `failed`, those that were delivered later.',
+  ),
+});
 
 /** The response to a test event and to a resend. */
 export const sentSchema = z.strictObject({ delivery_id: idOf('delivery') });
@@ -97,6 +133,13 @@ export const presentWebhook = (webhook: WebhookConfiguration): z.input<typeof we
   url: webhook.url,
   secret_prefix: webhook.secretPrefix,
   configured_at: webhook.configuredAt.toISOString(),
+});
+
+/** POST /v1/webhook/deliveries/resend. */
+export const presentResent = ({ id, matched, queued }: Resent): z.input<typeof resentSchema> => ({
+  resend_id: publicId('resend', id),
+  matched,
+  queued,
 });
 
 /** An entry of the delivery log. */

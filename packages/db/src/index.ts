@@ -56,4 +56,5 @@ export * from './webhook/deliveries.js';
 export * from './webhook/delivery-attempts.js';
 export * from './webhook/delivery-retention.js';
 export * from './webhook/events.js';
+export * from './webhook/resend-deliveries.js';
 export * from './webhook/webhooks.js';

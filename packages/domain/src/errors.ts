@@ -1,5 +1,5 @@
 import { MAX_DOWNLOADS, MAX_UPLOADED_LINES } from './batch/batch.js';
-import { MAX_ON_DEMAND_DELIVERIES } from './delivery/delivery.js';
+import { MAX_ON_DEMAND_DELIVERIES, MAX_RESENT_DELIVERIES } from './delivery/delivery.js';
 
 /** The specification of an error of the API. `extra` names its fields beside `code` and `message`. */
 export type ErrorSpec = {
@@ -13,7 +13,8 @@ export type ErrorSpec = {
   extra?: readonly string[];
 };
 
-const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
+/** A number with its digits in groups of three, as messages show it. */
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 /**
  * All errors of the API: the only definition of a code, its status and its default message. Validation, OpenAPI, tests and
@@ -176,6 +177,12 @@ export const ERROR_CATALOGUE = {
     message: `${grouped(MAX_ON_DEMAND_DELIVERIES)} deliveries of test events and resends are already pending.`,
     remedy: 'Wait `retry_after` seconds for some of them to end; find out why the endpoint does not answer 2xx.',
     extra: ['retry_after', 'pending'],
+  },
+  RESEND_TOO_LARGE: {
+    status: 400,
+    message: `More than ${grouped(MAX_RESENT_DELIVERIES)} deliveries match.`,
+    remedy: 'Narrow `from` and `to`, or choose a `status` or an `event`, and resend the deliveries in several calls.',
+    extra: ['matched'],
   },
   INVALID_REQUESTER: {
     status: 400,

@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   watch: 'wat',
   event: 'evt',
   delivery: 'dlv',
+  resend: 'rsd',
   anchor: 'anc',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -33,7 +33,10 @@ export const enqueueDelivery =
   (delivery: DueDelivery): Promise<void> =>
     producer.enqueue({ definition: deliveryQueueOf(delivery.attempt), ...deliveryJobOf(delivery) });
 
-/** Enqueues deliveries that are late already: in the retry queue, where they do not delay deliveries that are on time. */
+/**
+ * Enqueues deliveries that are late already, or that were resent together: in the retry queue, where they do not delay first
+ * attempts.
+ */
 export const enqueueLateDeliveries =
   (producer: Pick<Producer, 'enqueueAll'>) =>
   (deliveries: DueDelivery[]): Promise<void> =>

@@ -168,19 +168,19 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
        '{"type":"check.completed","data":{"vat_number":"' || number || '"}}', test, ${time('t + 200')} ${ended} WHERE i % 3 = 0`,
     `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
      SELECT i + 1, event, account, 'webhook.test', event, '{}', false, ${time('t + 200')} ${ended} WHERE i % 300 = 2`,
-    `INSERT INTO delivery (id, account_id, event_id, generation, test, state, attempts, created_at, last_attempt_at,
+    `INSERT INTO delivery (id, account_id, event_id, event_type, generation, test, state, attempts, created_at, last_attempt_at,
        last_status_code, last_duration_ms)
-     SELECT delivery, account, event, w.generation, test, CASE WHEN i % 40 = 3 THEN 'failed' ELSE 'successful' END, 1,
-       ${time('t + 201')}, ${time('t + 300')}, 200, 80
+     SELECT delivery, account, event, CASE WHEN completed THEN 'check.completed' ELSE 'check.failed' END, w.generation, test,
+       CASE WHEN i % 40 = 3 THEN 'failed' ELSE 'successful' END, 1, ${time('t + 201')}, ${time('t + 300')}, 200, 80
      ${ended} JOIN webhook w ON w.account_id = account WHERE i % 3 = 0`,
     `INSERT INTO delivery_attempt (delivery_id, number, at, url, status_code, duration_ms, timings, answer, answer_truncated)
      SELECT delivery, 1, ${time('t + 300')}, 'https://receiver.example', 200, 80, '{"total_ms":80}', '\\x4f4b', false
      ${ended} WHERE i % 3 = 0`,
-    `INSERT INTO delivery (id, account_id, event_id, generation, held, on_demand, state, created_at, next_attempt_at)
-     SELECT ${made('delivery', `${to} - 1000 + i / 100`, `${requests} + i`)}, e.account_id, e.id, w.generation, e.held, i % 2 = 0,
-       'pending', now(), now() + interval '1 hour'
+    `INSERT INTO delivery (id, account_id, event_id, event_type, generation, held, on_demand, state, created_at, next_attempt_at)
+     SELECT ${made('delivery', `${to} - 1000 + i / 100`, `${requests} + i`)}, e.account_id, e.id, e.type, w.generation, e.held,
+       i % 2 = 0, 'pending', now(), now() + interval '1 hour'
      FROM (
-       SELECT CASE WHEN n.i % 4 = 0 THEN ${account(DISABLED)} ELSE account_id END AS account_id, id, n.i, n.i % 4 = 0 AS held
+       SELECT CASE WHEN n.i % 4 = 0 THEN ${account(DISABLED)} ELSE account_id END AS account_id, id, type, n.i, n.i % 4 = 0 AS held
        FROM (SELECT *, row_number() OVER () AS i FROM event ORDER BY id DESC LIMIT ${direct}) AS n
      ) AS e JOIN webhook w ON w.account_id = e.account_id`,
     // Batches: completed ones, and those of eleven accounts that wait.

@@ -4,12 +4,15 @@ import {
   AppError,
   type Delivery,
   type DeliveryDetail,
+  type DeliveryFilter,
   type DueDelivery,
   newUuid,
   ON_DEMAND_RETRY_AFTER_S,
   type OnDemandResult,
   publicId,
   type Reader,
+  type ResendCall,
+  type StoredAnswer,
   type StoredId,
   type WebhookConfiguration,
   webhookTestBody,
@@ -21,9 +24,15 @@ import type { ResponseTo, Routes } from './route.js';
 export type WebhookRoutesDeps = {
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
   sendTestEvent: (test: TestEvent) => Promise<OnDemandResult>;
-  listDeliveries: (reader: Reader, beforeId: string | null, limit: number) => Promise<Delivery[]>;
+  listDeliveries: (
+    reader: Reader,
+    filter: DeliveryFilter,
+    beforeId: string | null,
+    limit: number,
+  ) => Promise<Delivery[]>;
   findDelivery: (id: StoredId<'delivery'>, reader: Reader) => Promise<DeliveryDetail | null>;
   resendDelivery: (resend: Resend) => Promise<OnDemandResult>;
+  resendDeliveries: (call: ResendCall) => Promise<{ answer: StoredAnswer; replayed: boolean }>;
   /** Never rejects: the sweep finds what is not enqueued. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   now: () => Date;
@@ -61,14 +70,21 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): Pick<Routes, keyof typeo
       return enqueue(sent, { id: deliveryId, accountId, dueAt: now });
     },
 
-    listDeliveries: ({ reader, query }) => {
-      const find = (before: string | null, limit: number) => deps.listDeliveries(reader, before, limit);
-      return replyWithPage(query, ['deliveries', ownerOf(reader)], find, presentDelivery);
+    listDeliveries: ({ reader, query: { limit, cursor, ...filter } }) => {
+      const find = (before: string | null, most: number) => deps.listDeliveries(reader, filter, before, most);
+      // Without filters it is the list of earlier releases, whose cursors are accepted.
+      const filters = Object.keys(filter).length === 0 ? [] : [filter];
+      return replyWithPage({ limit, cursor }, ['deliveries', ownerOf(reader), ...filters], find, presentDelivery);
     },
 
     getDelivery: async ({ id, reader }) => {
       const delivery = found(await deps.findDelivery(id, reader));
       return { status: 200, body: presentDeliveryDetail(delivery) };
+    },
+
+    resendDeliveries: ({ reader, body, idempotencyOf }) => {
+      const content = { ...body, from: body.from.toISOString(), to: body.to.toISOString() };
+      return deps.resendDeliveries({ reader, filter: body, idempotency: idempotencyOf(content) });
     },
 
     resendDelivery: async ({ id: deliveryId, reader }) => {

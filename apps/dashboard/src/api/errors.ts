@@ -89,6 +89,7 @@ const PAGE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   FORBIDDEN: 'Reload the page and try again.',
   TOO_MANY_PENDING: 'Wait for some of them to finish.',
   EXPORT_TOO_LARGE: 'Choose a shorter period.',
+  RESEND_TOO_LARGE: 'Choose a shorter period or an event.',
   EXPORT_IN_PROGRESS: 'Wait for it to finish and try again.',
   BATCH_RUNNING: 'Wait until the batch is completed, then delete it.',
   BATCH_LINE_LIMIT: 'Upload the file tomorrow.',

@@ -22,14 +22,11 @@ type MustStay = (expired: Partition, bound: string) => Promise<boolean>;
 const hasPendingDelivery = (ddl: Ddl, { from, to }: Partition): Promise<boolean> =>
   exists(ddl, `SELECT 1 FROM delivery WHERE state = 'pending' AND event_id >= $1 AND event_id < $2`, [from, to]);
 
-/**
- * Whether an event of the partition was resent since this was last read. From here on nobody can, until the transaction ends:
- * a delivery is made by a statement that reads its event.
- */
+/** Whether an event of the partition was resent since this was last read. From here on nobody can, until the transaction ends. */
 const gainedDelivery = async (ddl: Ddl, expired: Partition): Promise<boolean> => {
   // In the order in which statements lock them.
-  await ddl.run(`LOCK TABLE ONLY "event" IN ACCESS EXCLUSIVE MODE`);
-  await ddl.run(`LOCK TABLE ${partition(expired.name)} IN ACCESS EXCLUSIVE MODE`);
+  await ddl.run('LOCK TABLE ONLY "event" IN ACCESS EXCLUSIVE MODE');
+  await ddl.run('LOCK TABLE ONLY "delivery" IN SHARE MODE');
   return hasPendingDelivery(ddl, expired);
 };
 

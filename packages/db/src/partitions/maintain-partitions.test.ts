@@ -203,7 +203,7 @@ describe('expired months', () => {
     const dropping = await db.$transaction(async (tx) => {
       await tx.$executeRaw`
         INSERT INTO delivery (id, account_id, event_id, state, created_at, next_attempt_at)
-        SELECT ${idOf(at(3))}::uuid, account_id, id, 'pending', ${at(3)}, ${at(3)} FROM event WHERE id = ${eventId}::uuid`;
+        VALUES (${idOf(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'pending', ${at(3)}, ${at(3)})`;
       // On a machine that is too busy for this, the drop gives up before it was seen to wait.
       let ended = false;
       const started = drop().finally(() => {
@@ -212,7 +212,7 @@ describe('expired months', () => {
       await until('the drop to wait for this transaction', async () => {
         if (ended) return true;
         const [waiting] = await db.$queryRaw<{ n: number }[]>`
-          SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass
+          SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = 'delivery'::regclass
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
         return (waiting?.n ?? 0) > 0;
       });

@@ -12,8 +12,11 @@ import { findRequest } from '../request/requests.js';
 import { settleRequest } from '../request/settle-request.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../../prisma/migrations');
-/** The migrations that partition the tables. Those with higher numbers were applied before them in some databases. */
-const OF_PARTITIONS = /^202611231\d{5}_/;
+/**
+ * The migrations that partition the tables, and those of indexes on partitions. Other ones with higher numbers were applied
+ * before them in some databases.
+ */
+const OF_PARTITIONS = /^(?:202611231\d{5}|2026112501[12]000)_/;
 const NIL = '00000000-0000-0000-0000-000000000000';
 const AT = new Date();
 

@@ -162,7 +162,7 @@ const SELECTED = Array.from({ length: 20 }, () => ({ id: idOf(at(9)), eventId: i
 test.each([
   ['checks', 'check', (db: Queryable) => listChecks(db)(READER, {}, null, 20)],
   ['the next page of checks', 'check', (db: Queryable) => listChecks(db)(READER, {}, idOf(at(7)), 20)],
-  ['deliveries', 'delivery', (db: Queryable) => listDeliveries(db)(READER, null, 20)],
+  ['deliveries', 'delivery', (db: Queryable) => listDeliveries(db)(READER, {}, null, 20)],
 ] as const)('a list of %s stops in the newest partition with a page of rows', async (_name, table, call) => {
   const { db, nodes } = explaining(', ANALYZE', SELECTED);
   await call(db);

@@ -2,7 +2,7 @@ import type { Reader, StoredCheck, Verdict } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, isOneOf, query } from '../query.js';
-import { idsOfPeriod, monthsBelow } from '../uuid-bounds.js';
+import { pageConditions, readNewest } from '../read-newest.js';
 
 const STORED = columns({ id: 'uuid', bytes: 'bytea', hash: 'bytea' });
 
@@ -51,14 +51,10 @@ export const listChecks =
     // A number has fewer checks than a reference. IS NOT DISTINCT FROM does not use the index of references.
     const matches = (value: string) =>
       vatNumber === undefined ? Prisma.sql`reference = ${value}` : Prisma.sql`reference IS NOT DISTINCT FROM ${value}`;
-    const period = idsOfPeriod(filter);
-    const below = [beforeId, period.below].filter((id) => id !== null).sort()[0];
+    const page = { beforeId, period: filter, limit, now: now() };
     const conditions = [
       Prisma.sql`account_id = ${reader.accountId}::uuid`,
-      ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
-      ...(period.from === null ? [] : [Prisma.sql`id >= ${period.from}::uuid`]),
-      ...(filter.from ? [Prisma.sql`checked_at >= ${filter.from}::timestamptz`] : []),
-      ...(filter.to ? [Prisma.sql`checked_at < ${filter.to}::timestamptz`] : []),
+      ...pageConditions(Prisma.sql`checked_at`, page),
       ...(vatNumber === undefined ? [] : [Prisma.sql`vat_number = ${vatNumber}`]),
       ...(reference === undefined ? [] : [matches(reference)]),
     ];
@@ -79,10 +75,7 @@ export const listChecks =
         SELECT id, body AS bytes, hash FROM (${Prisma.join(pages, ' UNION ALL ')}) AS found
         ORDER BY id DESC LIMIT ${most}::int`;
     };
-    const { from, months } = monthsBelow(below, now());
-    const newest = await read(Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`, limit);
-    if (newest.length === limit || (period.from !== null && period.from >= from)) return newest;
-    return [...newest, ...(await read(Prisma.sql`id < ${months.from}::uuid`, limit - newest.length))];
+    return readNewest(page, read);
   };
 
 /** The UTC day of a point in time, as a Postgres date. */

@@ -190,8 +190,8 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
     SELECT event_id, account_id, 'watch.changed', id, body, false, ${now}::timestamptz FROM differs
     RETURNING id, account_id
   ), watch_sent AS (
-    INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
-    SELECT d.delivery_id, e.account_id, e.id, h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, created_at, next_attempt_at)
+    SELECT d.delivery_id, e.account_id, e.id, 'watch.changed', h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
     FROM watch_event e JOIN differs d ON d.event_id = e.id, ${endpointOf(Prisma.sql`e.account_id`)} AS h
     RETURNING id
   )`;

@@ -1,6 +1,7 @@
 import type {
   Delivery,
   DeliveryDetail,
+  DeliveryFilter,
   DeliveryState,
   DueCursor,
   DueDelivery,
@@ -12,7 +13,9 @@ import type {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, isOneOf, query, type RowOf, selectList, typed } from '../query.js';
+import { readNewest } from '../read-newest.js';
 import { NIL } from '../uuid-bounds.js';
+import { newestMatching } from './delivery-filter.js';
 
 const STORED = columns({
   ...all('uuid', 'id', 'eventId'),
@@ -24,11 +27,20 @@ const STORED = columns({
   lastError: 'text?',
 });
 const DELIVERY_LIST = selectList('d', STORED);
+/** The same columns of a query of them. */
+const FOUND_LIST = Prisma.raw(
+  Object.keys(STORED)
+    .map((name) => `found."${name}"`)
+    .join(', '),
+);
 
 const deliveryOfRow = <R extends RowOf<typeof STORED> & { eventType: EventType }>(row: R) => {
   const { lastAttemptAt: at, lastStatusCode: statusCode, lastDurationMs, lastError: error, ...delivery } = row;
   return { ...delivery, last: at === null ? null : { at, statusCode, durationMs: lastDurationMs ?? 0, error } };
 };
+
+/** The longest page, and one row more that shows whether there is a next one. Fixed, since it is part of a statement's text. */
+const LARGEST_PAGE = 101;
 
 const ATTEMPT = columns({
   ...all('int4', 'number', 'durationMs'),
@@ -62,14 +74,21 @@ export const findDelivery =
 
 /** Deliveries that `reader` may read before `beforeId`, newest first. Ids are time-ordered, so the id suffices as cursor. */
 export const listDeliveries =
-  (db: Queryable) =>
-  async ({ accountId, testOnly }: Reader, beforeId: string | null, limit: number): Promise<Delivery[]> => {
-    const before = beforeId === null ? Prisma.empty : Prisma.sql`AND d.id < ${beforeId}::uuid`;
-    // A literal and not a parameter: the partial index of test deliveries is used only when the condition is in the statement.
-    const mode = testOnly ? Prisma.sql`AND d.test` : Prisma.empty;
-    const rows = await query(db, STORED)`
-      SELECT ${DELIVERY_LIST} FROM delivery d
-      WHERE d.account_id = ${accountId}::uuid ${mode} ${before} ORDER BY d.id DESC LIMIT ${limit}::int`;
+  (db: Queryable, now: () => Date = () => new Date()) =>
+  async (
+    reader: Reader,
+    { status, event, ...period }: DeliveryFilter,
+    beforeId: string | null,
+    limit: number,
+  ): Promise<Delivery[]> => {
+    const page = { beforeId, period, limit, now: now() };
+    const states = status && [status];
+    const rows = await readNewest(page, (range, most) => {
+      const matching = { reader, states, event, page, range };
+      return query(db, STORED)`
+        SELECT ${FOUND_LIST} FROM (${newestMatching(DELIVERY_LIST, matching, Math.max(most, LARGEST_PAGE))}) AS found
+        ORDER BY found.id DESC LIMIT ${most}::int`;
+    });
     if (rows.length === 0) return [];
     const events = await query(db, { id: 'uuid', eventType: typed<EventType>('text') })`
       SELECT id, type AS "eventType" FROM event WHERE ${isOneOf(

@@ -30,8 +30,8 @@ export const publishToAccount = (
     FROM (${about}) AS about(id, account_id, test)
     RETURNING id, account_id, test
   ), sent AS (
-    INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
-    SELECT ${deliveryId}::uuid, published.account_id, published.id, w.generation, 'pending', published.test, ${onDemand},
+    INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, test, on_demand, created_at, next_attempt_at)
+    SELECT ${deliveryId}::uuid, published.account_id, published.id, ${event.type}, w.generation, 'pending', published.test, ${onDemand},
       ${now}::timestamptz, ${now}::timestamptz
     FROM published, ${endpointOf(Prisma.sql`published.account_id`)} AS w
     RETURNING id
@@ -42,7 +42,7 @@ export type TestEvent = { accountId: string; test: boolean; event: NewEvent; del
 export type Resend = { deliveryId: string; reader: Reader; newDeliveryId: string; now: Date };
 
 /** The CTE `pending`: the number of pending deliveries that the account itself requested. */
-const countPending = (accountId: string): Prisma.Sql => Prisma.sql`
+export const countPending = (accountId: string): Prisma.Sql => Prisma.sql`
   pending AS (
     SELECT count(*)::int AS n FROM delivery WHERE account_id = ${accountId}::uuid AND state = 'pending' AND on_demand
   )`;
@@ -107,11 +107,11 @@ export const resendDelivery =
       maxPending,
       (tx, below) => query(tx, MADE)`
         WITH ${countPending(accountId)}, old AS (
-          SELECT event_id, test FROM delivery
+          SELECT event_id, event_type, test FROM delivery
           WHERE ${isOneOf(Prisma.sql`id`, [deliveryId])} AND account_id = ${accountId}::uuid AND (test OR NOT ${testOnly}::boolean)
         ), made AS (
-          INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
-          SELECT ${newDeliveryId}::uuid, w.account_id, old.event_id, w.generation, 'pending', old.test, true,
+          INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, test, on_demand, created_at, next_attempt_at)
+          SELECT ${newDeliveryId}::uuid, w.account_id, old.event_id, old.event_type, w.generation, 'pending', old.test, true,
             ${now}::timestamptz, ${now}::timestamptz
           FROM old, webhook w, pending WHERE w.account_id = ${accountId}::uuid AND pending.n < ${below}::int
           RETURNING id

@@ -180,7 +180,7 @@ test('a test key sees only test deliveries, in the same order, whatever the page
         for (const testOnly of [true, false]) {
           const seen: string[] = [];
           for (let before: string | null = null; ; before = seen.at(-1) ?? null) {
-            const page = await listDeliveries(db)({ accountId, testOnly }, before, limit);
+            const page = await listDeliveries(db)({ accountId, testOnly }, {}, before, limit);
             seen.push(...page.map(({ id }) => id));
             if (page.length < limit) break;
           }

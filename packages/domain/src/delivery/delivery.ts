@@ -9,7 +9,13 @@ export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
 /** Deliveries that an account's own test and resend calls may have pending. */
 export const MAX_ON_DEMAND_DELIVERIES = 1_000;
 
-/** Retry-After in seconds for a caller over that limit: the delay before the first retry of a failed delivery. */
+/** Deliveries that one bulk resend may match. Its account may have as many pending beside {@link MAX_ON_DEMAND_DELIVERIES}. */
+export const MAX_RESENT_DELIVERIES = 10_000;
+
+/** The number of matching deliveries up to which they are counted when there are too many. */
+export const MAX_COUNTED_DELIVERIES = 100_000;
+
+/** Retry-After in seconds for a caller over these limits: the delay before the first retry of a failed delivery. */
 export const ON_DEMAND_RETRY_AFTER_S = 30;
 
 /** Bytes of a receiver's answer that the delivery log stores. */
@@ -24,6 +30,14 @@ export type OnDemandResult =
   | { kind: 'not_found' }
   | { kind: 'no_webhook' }
   | { kind: 'too_many'; pending: number };
+
+/** What a list of deliveries is filtered by. `from` is inclusive, `to` exclusive; both are about the creation of a delivery. */
+export type DeliveryFilter = {
+  status?: DeliveryState | undefined;
+  event?: EventType | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
 
 export type DueCursor = { dueAt: Date; id: string };
 

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
@@ -6,6 +6,7 @@ import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Status } from '../../parts/text.js';
+import { DeliveryFilters, ResendFailed } from './delivery-filters.js';
 
 const idOf = ({ delivery_id }: Delivery) => delivery_id;
 
@@ -46,18 +47,20 @@ const EMPTY = (
   </Empty>
 );
 
-/** The deliveries to the webhook, newest first. */
+/** The deliveries to the webhook, newest first. The filters are part of the URL. */
 export const DeliveriesPage = () => {
-  const navigate = useNavigate();
+  const filters = useSearch({ from: '/signed-in/deliveries' });
+  const navigate = useNavigate({ from: '/deliveries' });
   const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
   return (
     <ListPage
       title="Deliveries"
       topic="deliveries"
       path="/webhook/deliveries"
+      query={filters}
       columns={COLUMNS}
       rowKey={idOf}
-      empty={EMPTY}
+      empty={Object.keys(filters).length > 0 ? <Empty title="No deliveries match these filters" /> : EMPTY}
       actions={
         <Button
           isPending={sendTest.isPending}
@@ -72,6 +75,8 @@ export const DeliveriesPage = () => {
       }
     >
       <ErrorAlert error={sendTest.error} />
+      <DeliveryFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
+      <ResendFailed filters={filters} />
     </ListPage>
   );
 };

@@ -1,0 +1,107 @@
+import { type FormEvent, useEffect, useRef } from 'react';
+import type { Delivery } from '../../api/shapes.js';
+import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { Button } from '../../parts/button.js';
+import { Confirm } from '../../parts/confirm.js';
+import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
+import { count } from '../../parts/format.js';
+import { ErrorAlert } from '../../parts/states.js';
+
+/** Filters of `GET /webhook/deliveries`, as search parameters of the page. `to` is exclusive. */
+export type DeliveryFilterParams = { status?: string; event?: string; from?: string; to?: string };
+
+const STATUSES: Record<Delivery['status'], string> = {
+  pending: 'Pending',
+  successful: 'Successful',
+  failed: 'Failed',
+};
+const EVENTS: Record<Delivery['event'], string> = {
+  'check.completed': 'Check completed',
+  'check.failed': 'Check failed',
+  'batch.completed': 'Batch completed',
+  'watch.changed': 'Watch changed',
+  'webhook.test': 'Test event',
+};
+const optionsOf = (labels: Record<string, string>) => [
+  { value: '', label: 'All' },
+  ...Object.entries(labels).map(([value, label]) => ({ value, label })),
+];
+
+const DATES = ['from', 'to'] as const;
+
+type FiltersProps = { filters: DeliveryFilterParams; onChange: (filters: DeliveryFilterParams) => void };
+
+/** The filters of the list of deliveries. */
+export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => {
+  const form = useRef<HTMLFormElement>(null);
+  // Navigating back changes the filters, and the fields must follow.
+  useEffect(() => {
+    for (const name of DATES) {
+      const input = form.current?.querySelector<HTMLInputElement>(`input[name=${name}]`);
+      if (input && input !== document.activeElement) input.value = filters[name] ?? '';
+    }
+  }, [filters]);
+  const change = (name: 'status' | 'event', value: string) => {
+    const { [name]: _previous, ...others } = filters;
+    onChange(value === '' ? others : { ...others, [name]: value });
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    const { from: _from, to: _to, ...others } = filters;
+    onChange({ ...others, ...filledFields(event.currentTarget, DATES) });
+  };
+  return (
+    <Form ref={form} aria-label="Filter" className="filters" validate={validatePeriod} onSubmit={submit}>
+      <Select
+        label="Status"
+        value={filters.status ?? ''}
+        options={optionsOf(STATUSES)}
+        onChange={(value) => change('status', value)}
+      />
+      <Select
+        label="Event"
+        value={filters.event ?? ''}
+        options={optionsOf(EVENTS)}
+        onChange={(value) => change('event', value)}
+      />
+      <Field label="From" name="from" type="date" defaultValue={filters.from ?? ''} />
+      <Field label="Before" name="to" type="date" defaultValue={filters.to ?? ''} />
+      <div className="actions">
+        <Button type="submit">Filter</Button>
+        {Object.keys(filters).length > 0 && (
+          <Button variant="quiet" onPress={() => onChange({})}>
+            Clear
+          </Button>
+        )}
+      </div>
+    </Form>
+  );
+};
+
+/** Resends the failed deliveries of the period of the filters. Without a complete period there is nothing to press. */
+export const ResendFailed = ({ filters: { event, from, to } }: Pick<FiltersProps, 'filters'>) => {
+  const sendOnce = useIdempotencyKey();
+  const resend = useApiMutation(['deliveries'], (api) =>
+    sendOnce([event, from, to], (headers) =>
+      api.call<{ matched: number; queued: number }>('POST', '/webhook/deliveries/resend', {
+        body: { status: 'failed', event, from, to },
+        headers,
+      }),
+    ),
+  );
+  if (from === undefined || to === undefined) return null;
+  return (
+    <>
+      <div className="actions">
+        <Confirm action="Resend failed" question="Resend failed deliveries?" onConfirm={() => resend.mutate()}>
+          Every event whose delivery failed in this period, and was not delivered later, is sent to your endpoint again.
+        </Confirm>
+      </div>
+      {resend.data && (
+        <p role="status">
+          Failed deliveries: {count(resend.data.matched)}. Events sent again: {count(resend.data.queued)}.
+        </p>
+      )}
+      <ErrorAlert error={resend.error} />
+    </>
+  );
+};

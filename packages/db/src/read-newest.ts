@@ -1,0 +1,48 @@
+import { Prisma } from './generated/client.js';
+import { idsOfPeriod, monthsBelow } from './uuid-bounds.js';
+
+/** A page of a list of a partitioned table, newest first. */
+export type Page = {
+  /** The id at which the previous page ended, exclusive. */
+  beforeId: string | null;
+  period: { from?: Date | undefined; to?: Date | undefined };
+  limit: number;
+  now: Date;
+};
+
+/** The bounds of ids that a page needs: below the last id of the previous page, and about the period. */
+export const idBounds = ({ beforeId, period }: Pick<Page, 'beforeId' | 'period'>) => {
+  const ids = idsOfPeriod(period);
+  return { from: ids.from, below: [beforeId, ids.below].filter((id) => id !== null).sort()[0] };
+};
+
+/**
+ * Reads a page in the two months in which it begins, and in the months before only if these have too few rows. `read` gets the
+ * condition of the months about the column `id`, and the number of rows.
+ */
+export const readNewest = async <Row>(
+  page: Page,
+  read: (range: Prisma.Sql, most: number) => Promise<Row[]>,
+): Promise<Row[]> => {
+  const bounds = idBounds(page);
+  const { from, months } = monthsBelow(bounds.below, page.now);
+  const newest = await read(Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`, page.limit);
+  if (newest.length === page.limit || (bounds.from !== null && bounds.from >= from)) return newest;
+  return [...newest, ...(await read(Prisma.sql`id < ${months.from}::uuid`, page.limit - newest.length))];
+};
+
+/** The conditions about the time in `column` that belong to {@link idBounds}: it is within minutes of that of the id. */
+export const periodConditions = (column: Prisma.Sql, { from, to }: Page['period']): Prisma.Sql[] => [
+  ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
+  ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
+];
+
+/** The conditions of a page about the columns `id` and `column`. */
+export const pageConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' | 'period'>): Prisma.Sql[] => {
+  const { from, below } = idBounds(page);
+  return [
+    ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
+    ...(from === null ? [] : [Prisma.sql`id >= ${from}::uuid`]),
+    ...periodConditions(column, page.period),
+  ];
+};
