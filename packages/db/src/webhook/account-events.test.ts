@@ -281,3 +281,9 @@ test('events of earlier months are listed and followed', async () => {
   expect(idsOf(await list(readerOf(account), { from, to }, null, 3))).toEqual([ids[1]]);
   expect(await follow(db, account, ids[0])()).toEqual(ids.slice(1));
 });
+
+test('the migrations index every partition of events', async () => {
+  const invalid = await db.$queryRaw`
+    SELECT indexrelid::regclass::text AS index FROM pg_index WHERE indrelid = 'event'::regclass AND NOT indisvalid`;
+  expect(invalid).toEqual([]);
+});
