@@ -62,7 +62,7 @@ describe('a call', () => {
     expect(call?.body).toMatch(/name="file"; filename="ä\.csv"[\s\S]*DE1\n/);
   });
 
-  it('is repeated with the same Idempotency-Key when no answer arrives, and keeps its own key', async () => {
+  it('is repeated with the same Idempotency-Key when no answer arrives, and with a given key', async () => {
     service.script('close', { status: 502, body: 'bad gateway' }, { status: 201, body: CHECK });
     await service.client.call('createCheck', { body: { vat_number: 'DE100' } });
     const [first, ...others] = keys();

@@ -237,6 +237,11 @@ describe('a command that cannot be done', () => {
     expect(await run(words, environment)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(why) });
   });
 
+  it('names a file that is too large, which the service refuses while it is sent', async () => {
+    const file = await writeSample('large.csv', `vat_number\n${`${VALID}\n`.repeat(300_000)}`);
+    expect(await run(['batch', file])).toMatchObject({ code: 2, stderr: expect.stringMatching(/\(FILE_TOO_LARGE\)/) });
+  });
+
   it('names a test key that may not do it, and prints errors as JSON for programs', async () => {
     const file = await writeSample('one-number.csv', `${VALID}\n`);
     const { code, stdout } = await run(['batch', file, '--json'], settings('test'));

@@ -19,7 +19,8 @@ export const explainError = (error: unknown): string => {
       ...(reset === undefined ? [] : [`Again from ${reset}.`]),
     ];
     const remedy = REMEDIES[error.code];
-    const trace = error.status >= 500 && error.requestId ? [`Tell the operator: ${error.requestId}.`] : [];
+    const trace =
+      error.status >= 500 && error.requestId ? [`Give the operator the id of the call, ${error.requestId}.`] : [];
     return [`${error.message} (${error.code})`, ...details, ...(remedy ? [remedy] : []), ...trace].join(' ');
   }
   if (error instanceof ConnectionError) return `${error.message} Check VAT_API_URL, and that the service is running.`;

@@ -79,13 +79,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Checks a VAT number of the European Union or Northern Ireland with VIES and national registers, and stores the answer as evidence. valid is true or false; verdict malformed means that no such number can exist. Each call with a live key looks the number up and uses a unit of the quota. Without an answer in time the result has status pending, which says nothing about the number.',
     readOnly: false,
-    input: z.object({
+    input: z.strictObject({
       vat_number: number,
       country_code: text('Two letters. Required when the number has no country prefix.'),
       requester_vat_number: text('Your own VAT number; VIES then issues a consultation number as proof.'),
       reference: text('Your own reference, such as an order number.'),
       trader: z
-        .object({
+        .strictObject({
           name: text('The name.'),
           street: text('The street.'),
           postal_code: text('The postal code.'),
@@ -101,7 +101,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Gets a recorded check by its id (chk_…) with everything its sources said, or the outcome of a request that was pending (req_…).',
     readOnly: true,
-    input: z.object({ id: z.string().describe('chk_… or req_….') }),
+    input: z.strictObject({ id: z.string().describe('chk_… or req_….') }),
     run: async (client, { id }, signal) => {
       if (id.startsWith('req_')) return orPending(client.waitForRequest(id, { waitMs: 0, signal }));
       return (await client.call('getCheck', { id }, { signal })).body;
@@ -112,7 +112,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Gets how far a batch (an uploaded file of VAT numbers) is, with its first failed lines, or without batch_id the newest batches.',
     readOnly: true,
-    input: z.object({ batch_id: text('bat_…') }),
+    input: z.strictObject({ batch_id: text('bat_…') }),
     run: async (client, { batch_id: id }, signal) => {
       if (id === undefined) return { batches: (await client.call('listBatches', {}, { signal })).body.data };
       const { body: batch } = await client.call('getBatch', { id }, { signal });
@@ -125,7 +125,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Gets how well the registers of the member states answered this service lately: ok, degraded, down or unknown, with shares and waiting times. Use it to explain why a check is pending.',
     readOnly: true,
-    input: z.object({ member_state: text('Two letters, such as DE; EL is Greece. All of them without it.') }),
+    input: z.strictObject({ member_state: text('Two letters, such as DE; EL is Greece. All of them without it.') }),
     run: async (client, { member_state: state }, signal) => {
       const { body } = await client.call('getStatus', {}, { signal });
       const states = body.member_states.filter((one) => !state || one.member_state === state.toUpperCase());
@@ -138,7 +138,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'Finds recorded checks, newest first, with what proves each of them: grade, consultation number, hash (recomputed here), time-stamp and anchor. Use it to answer whether and when a VAT number was checked.',
     readOnly: true,
-    input: z.object({
+    input: z.strictObject({
       vat_number: number.optional(),
       reference: text('The reference that was given with the check.'),
       valid: z.boolean().optional().describe('Only checks that say valid, or only others.'),

@@ -6,7 +6,7 @@ import { explainError } from './explain-error.js';
 import { TOOLS } from './mcp-tools.js';
 
 const INSTRUCTIONS =
-  'Validates VAT numbers of the European Union and Northern Ireland, and keeps proof of every answer. A pending result is no verdict.';
+  'Validates VAT numbers of the European Union and Northern Ireland, and stores proof of every answer. A pending result is no verdict.';
 
 const createServer = (client: Client): McpServer => {
   const server = new McpServer({ name: 'vat', version: '1.0.0' }, { instructions: INSTRUCTIONS });
