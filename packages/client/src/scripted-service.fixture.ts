@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createClient } from './client.js';
 
-/** What the service answers to one call; `close` ends the connection instead. */
-export type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | 'close';
+/** What the service answers to one call; `close` ends the connection instead, `wait` gives no answer. */
+export type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | 'close' | 'wait';
 
 /** A call as the service received it. */
 export type ReceivedCall = { method: string; path: string; headers: NodeJS.Dict<string | string[]>; body: string };
@@ -20,6 +20,7 @@ export const openScriptedService = async () => {
     const { method = '', url = '', headers } = request;
     calls.push({ method, path: url, headers, body: await text(request) });
     const answer = answers.shift() ?? { status: 418 };
+    if (answer === 'wait') return;
     if (answer === 'close') return void request.socket.destroy();
     const { status = 200, headers: more, body } = answer;
     response.writeHead(status, { 'Content-Type': 'application/json', ...more });
