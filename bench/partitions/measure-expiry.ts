@@ -7,19 +7,19 @@ import { type BenchDatabase, openDatabase } from './open-database.js';
 
 /** What ran beside: milliseconds of each statement, and of all statements of a check in order. */
 type Beside = { statements: Percentiles; checks: Percentiles; slowest: number };
-/** Phases of a kind, of all rounds. `seconds`: of the work of each. `deleted`: checks, of all rounds. */
-type Phase = { name: string; seconds: number[]; deleted: number; beside: Beside };
+/** `seconds`: of the work. `deleted`: checks. */
+type Phase = { name: string; seconds: number; deleted: number; beside: Beside };
 export type ExpiryFigures = { rows: number; phases: Phase[] };
 
 const MONTHS = 12;
-/** A month expires in each; phases in which nothing expires are in between. */
-const ROUNDS = 3;
 const CALLERS = 4;
 /** A check of each caller begins this long after the one before: twenty a second, so that no statement waits for a core. */
 const CHECK_EVERY_MS = 200;
 const ROWS_PER_STATEMENT = 20_000;
 /** Each phase lasts so long, and its work begins after a third of it. */
-const SECONDS = 15;
+const SECONDS = 60;
+/** Phases in which nothing expires. */
+const QUIET = 3;
 
 /** The start of the month that is `ago` months before the current one. */
 const monthStart = (ago: number): number => startOfMonth(new Date(), ago);
@@ -59,7 +59,7 @@ const fillMonth = async ({ db, accountId }: BenchDatabase, ago: number, rows: nu
 type Times = { statements: number[]; checks: number[] };
 const TIMES = (): Times => ({ statements: [], checks: [] });
 
-/** A month's work, and the times beside it. */
+/** A phase's work, and the times beside it. */
 type Run = { seconds: number; deleted: number; during: Times; whole: Times };
 
 /** Calls the statements of checks at a steady rate for a phase, and runs `work` in it. `during`: of checks that it overlaps. */
@@ -98,73 +98,66 @@ const beside = async (database: BenchDatabase, work: () => Promise<number>): Pro
 const until = (at: number): Promise<unknown> =>
   new Promise((resolve) => setTimeout(resolve, Math.max(0, at - performance.now())));
 
-const phaseOf = (name: string, runs: readonly Run[], times: (run: Run) => Times): Phase => {
-  const statements = runs.flatMap((run) => times(run).statements);
-  return {
-    name,
-    seconds: runs.map(({ seconds }) => seconds),
-    deleted: runs.reduce((sum, { deleted }) => sum + deleted, 0),
-    beside: {
-      statements: percentiles(statements),
-      checks: percentiles(runs.flatMap((run) => times(run).checks)),
-      slowest: Math.round(statements.reduce((most, time) => Math.max(most, time), 0)),
-    },
-  };
-};
+const phaseOf = (name: string, { seconds, deleted }: Run, { statements, checks }: Times): Phase => ({
+  ...{ name, seconds, deleted },
+  beside: {
+    statements: percentiles(statements),
+    checks: percentiles(checks),
+    slowest: Math.round(statements.reduce((most, time) => Math.max(most, time), 0)),
+  },
+});
 
 const checksOf = async ({ db }: BenchDatabase): Promise<number> => {
   const [row] = await db.$queryRaw<{ n: number }[]>`SELECT count(*)::int AS n FROM "check" WHERE vat_number = 'FR1'`;
   return row?.n ?? 0;
 };
 
+/** Drops partitions of the months before the one that is `ago` months before the current one. */
+const drop = async ({ url }: BenchDatabase, ago: number, atMost?: number) => {
+  const before = new Date(monthStart(ago));
+  const expiry = { evidenceBefore: before, deliveriesBefore: before };
+  const result = await maintainPartitions(url)(new Date(), expiry, atMost === undefined ? {} : { atMost });
+  if (result.failures.length > 0) throw new AggregateError(result.failures);
+  return result;
+};
+
 /**
- * The end of months of `rows` checks, each dropped as a whole, in turns with phases in which nothing expires; and for comparison
- * checks of the first of them deleted in chunks for a while.
+ * The end of a month of `rows` checks, whose partitions are dropped one at a time, beside minutes in which nothing expires; and for
+ * comparison checks of another month deleted in chunks for a while.
  */
 export const measureExpiry = async (rows: number): Promise<ExpiryFigures> => {
   const database = await openDatabase(MONTHS, CALLERS + 2);
   try {
-    await Promise.all(Array.from({ length: ROUNDS }, (_, round) => fillMonth(database, MONTHS - round, rows)));
+    await Promise.all([MONTHS, MONTHS - 1].map((ago) => fillMonth(database, ago, rows)));
     // Takes longer than the service lets a statement run.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query('VACUUM ANALYZE');
     await client.query('CHECKPOINT');
     await client.end();
-    const idle = () => beside(database, async () => 0);
-    await idle();
+    const phases: Phase[] = [];
+    for (let n = 0; n < QUIET; n += 1) {
+      const run = await beside(database, async () => 0);
+      phases.push(phaseOf('nothing expires', run, run.whole));
+    }
+    // The partitions of the time before are empty.
+    await drop(database, MONTHS);
+    for (let left = true; left; ) {
+      let dropped: string[] = [];
+      const run = await beside(database, async () => {
+        ({ left, dropped } = await drop(database, MONTHS - 1, 1));
+        return 0;
+      });
+      phases.push(phaseOf(`the minute in which ${dropped.join()} is dropped`, run, run.whole));
+    }
+    if ((await checksOf(database)) !== rows) throw new Error('checks of the expired month are left');
     const chunks = await beside(database, async () => {
       let deleted = 0;
       for (const end = performance.now() + (SECONDS * 1_000) / 3; performance.now() < end; )
-        deleted += (await deleteOldEvidence(database.db)(new Date(monthStart(MONTHS - 1)), 1)).requests;
+        deleted += (await deleteOldEvidence(database.db)(new Date(monthStart(MONTHS - 2)), 1)).requests;
       return deleted;
     });
-    const [quiet, dropped]: [Run[], Run[]] = [[], []];
-    let left = await checksOf(database);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      quiet.push(await idle());
-      const before = new Date(monthStart(MONTHS - 1 - round));
-      const run = await beside(database, async () => {
-        const { failures } = await maintainPartitions(database.url)(new Date(), {
-          ...{ evidenceBefore: before, deliveriesBefore: before },
-        });
-        if (failures.length > 0) throw new AggregateError(failures);
-        return 0;
-      });
-      const now = await checksOf(database);
-      dropped.push({ ...run, deleted: left - now });
-      left = now;
-    }
-    if (left > 0) throw new Error('checks of expired months are left');
-    return {
-      rows,
-      phases: [
-        phaseOf('nothing expires', quiet, ({ whole }) => whole),
-        phaseOf(`partitions dropped: all ${SECONDS} s`, dropped, ({ whole }) => whole),
-        phaseOf('partitions dropped: checks meanwhile', dropped, ({ during }) => during),
-        phaseOf('in chunks of 500: checks meanwhile', [chunks], ({ during }) => during),
-      ],
-    };
+    return { rows, phases: [...phases, phaseOf('in chunks of 500: checks meanwhile', chunks, chunks.during)] };
   } finally {
     await database.close();
   }

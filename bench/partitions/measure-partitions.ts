@@ -68,7 +68,7 @@ export const renderPartitions = ({ n, variants, expiry }: PartitionsFigures): st
       [`CPU of Postgres for all of these, n = ${n}`, ...variants.map((variant) => variant.cpu_ms)],
     ],
   ),
-  `### Months of ${expiry.rows} checks expire, beside 20 checks a second`,
+  `### A month of ${expiry.rows} checks expires, beside 20 checks a second`,
   renderTable(
     [
       '',
@@ -81,8 +81,8 @@ export const renderPartitions = ({ n, variants, expiry }: PartitionsFigures): st
     ],
     expiry.phases.map(({ name, seconds, deleted, beside: { checks, statements, slowest } }) => [
       name,
-      deleted === 0 ? '' : seconds.join(', '),
-      deleted === 0 ? '' : Math.round(deleted / seconds.reduce((sum, s) => sum + s, 0)),
+      seconds === 0 ? '' : String(seconds),
+      deleted === 0 ? '' : Math.round(deleted / seconds),
       `${checks.p50} / ${checks.p95} / ${checks.p99}`,
       `${statements.p50} / ${statements.p95} / ${statements.p99}`,
       slowest,

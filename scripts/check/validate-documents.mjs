@@ -1,7 +1,7 @@
 // @ts-check
 
 /** Files that documents name, in back quotes and from the top folder on. Patterns such as `scripts/*.mjs` are not names. */
-const NAMED_FILES = /`((?:apps|bench|docs|packages|prisma|scripts)\/[^`\s*{}]+\.[a-z]+)`/g;
+const NAMED_FILES = /`((?:apps|bench|deploy|docs|packages|prisma|scripts)\/[^`\s*{}]+\.[a-z]+)`/g;
 /** A table row with its three cells: attack, defence, test. */
 const ROW = /^\| (?!attack |---)([^|]+) \| ([^|]+) \| ([^|]+) \|$/;
 /** Sections of docs/security.md whose tables do not list attacks. */

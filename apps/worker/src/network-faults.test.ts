@@ -192,7 +192,7 @@ test.each(inGroups(LINKS))(
   600_000,
 );
 
-/** The links whose connections stay open. That of a worker to Redis is replaced after 12 s: only at full size. */
+/** The links whose connections stay open. Those on which a worker waits for jobs are replaced after 12 s: only at full size. */
 const LASTING = LINKS.filter((link) => /(postgres|redis)$/.test(link) && (isFullSize() || link !== 'worker to redis'));
 
 test.each(inGroups(LASTING))(

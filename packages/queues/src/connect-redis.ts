@@ -17,9 +17,10 @@ export const REDIS_COMMAND_TIMEOUT_MS = 1_000;
 
 /**
  * A connection on which nothing arrives for this long after a command is replaced: TCP alone notices after a quarter of an
- * hour that the network forgot it. A consumer's commands wait up to ten seconds for a job.
+ * hour that the network forgot it. A consumer's is replaced before the locks of its jobs end, so that these are not taken for
+ * those of a dead worker. `waiting`: of commands that wait up to ten seconds for a job, each on a copy of the connection.
  */
-const SILENT_MS = { producer: 3_000, consumer: 12_000 } as const;
+const SILENT_MS = { producer: 3_000, consumer: 5_000, waiting: 12_000 } as const;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
@@ -35,6 +36,12 @@ const optionsOf = (role: RedisRole) => ({
   keepAlive: KEEP_ALIVE_MS,
   socketTimeout: SILENT_MS[role],
 });
+
+/** BullMQ makes a copy for each queue, on which it waits for jobs. */
+const letCopiesWait = (redis: Redis): void => {
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (options) => duplicate({ ...options, socketTimeout: SILENT_MS.waiting });
+};
 
 type TlsOptions = { ca?: string };
 
@@ -56,7 +63,11 @@ const connectCluster = (
   tls: TlsOptions | null,
 ): Cluster => {
   const cluster = new Cluster(nodes, {
-    redisOptions: { ...optionsOf(role), ...login, ...(tls === null ? {} : { tls }) },
+    redisOptions: {
+      ...{ ...optionsOf(role), ...login, ...(tls === null ? {} : { tls }) },
+      // A copy of a cluster's connection has the same options.
+      ...(role === 'consumer' ? { socketTimeout: SILENT_MS.waiting } : {}),
+    },
     enableOfflineQueue: role === 'consumer',
     clusterRetryStrategy: retryStrategy,
     slotsRefreshInterval: SLOTS_REFRESH_MS[role],
@@ -82,7 +93,10 @@ const open = (url: string, role: RedisRole, onError: (error: Error) => void, ca?
     ...{ ...optionsOf(role), enableOfflineQueue: role === 'consumer', retryStrategy },
     ...(tls === null ? {} : { tls }),
   };
-  return address.kind === 'sentinel' ? connectSentinel(address, options, onError) : new Redis(address.url, options);
+  const redis =
+    address.kind === 'sentinel' ? connectSentinel(address, options, onError) : new Redis(address.url, options);
+  if (role === 'consumer') letCopiesWait(redis);
+  return redis;
 };
 
 /**

@@ -126,8 +126,8 @@ export const evidenceQueue = {
   processConcurrency: 8,
 } satisfies QueueDefinition<EvidenceJob>;
 
-/** Maintenance: sweeps, deletion of expired rows, comparison of usage counters. */
-const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'audit']) });
+/** Maintenance: sweeps, deletion of expired rows, partitions of months, comparison of usage counters. */
+const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'months', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;
 export type MaintenanceTask = MaintenanceJob['task'];
 
@@ -138,7 +138,7 @@ export const maintenanceQueue = {
   // A Postgres lock prevents that a task runs twice at once; with a global limit the job of a dead worker would block all
   // others. One job for each task, so that a long one does not delay the sweeps.
   globalConcurrency: null,
-  processConcurrency: 3,
+  processConcurrency: 4,
 } satisfies QueueDefinition<MaintenanceJob>;
 
 /** A value for the queue of each member state, by the name of the queue. */

@@ -19,27 +19,39 @@ const deleteStamps = async ({ run }: Ddl, { from, to }: Partition): Promise<void
 /** Whether a partition must stay although all of its ids have expired. `bound`: lower than all ids that have not. */
 type MustStay = (expired: Partition, bound: string) => Promise<boolean>;
 
+const hasPendingDelivery = (ddl: Ddl, { from, to }: Partition): Promise<boolean> =>
+  exists(ddl, `SELECT 1 FROM delivery WHERE state = 'pending' AND event_id >= $1 AND event_id < $2`, [from, to]);
+
+/**
+ * Whether an event of the partition was resent since this was last read. From here on nobody can, until the transaction ends:
+ * a delivery is made by a statement that reads its event.
+ */
+const gainedDelivery = async (ddl: Ddl, expired: Partition): Promise<boolean> => {
+  // In the order in which statements lock them.
+  await ddl.run(`LOCK TABLE ONLY "event" IN ACCESS EXCLUSIVE MODE`);
+  await ddl.run(`LOCK TABLE ${partition(expired.name)} IN ACCESS EXCLUSIVE MODE`);
+  return hasPendingDelivery(ddl, expired);
+};
+
 const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
   // A live request, or one whose check has not expired.
   request: ({ name }, bound) =>
     exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state IN ('waiting', 'pending') OR check_id >= $1`, [bound]),
   exchange: ({ from, to }) => exists(ddl, 'SELECT 1 FROM request WHERE id >= $1 AND id < $2', [from, to]),
-  event: ({ from, to }) =>
-    exists(ddl, `SELECT 1 FROM delivery WHERE state = 'pending' AND event_id >= $1 AND event_id < $2`, [from, to]),
+  event: (expired) => hasPendingDelivery(ddl, expired),
   delivery: ({ name }) => exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state = 'pending'`),
   delivery_attempt: ({ from, to }) => exists(ddl, 'SELECT 1 FROM delivery WHERE id >= $1 AND id < $2', [from, to]),
 });
 
 /**
- * Drops the partitions whose ids are all lower than their bound. Leaves of anchors are not dropped, since proofs need them. A
- * partition with rows that must stay is not dropped: its other rows are deleted one by one (`deleteOldEvidence`). Requests go
- * before their exchanges, and deliveries before their attempts.
+ * Drops the partitions whose ids are all lower than their bound, at most so many. Leaves of anchors are not dropped, since proofs
+ * need them. A partition with rows that must stay is not dropped: its other rows are deleted one by one (`deleteOldEvidence`).
+ * Requests go before their exchanges, and deliveries before their attempts. `left`: more could be dropped.
  */
 export const dropExpired = async (
   ddl: Ddl,
-  evidenceBound: string,
-  deliveryBound: string,
-): Promise<{ dropped: string[]; failures: unknown[] }> => {
+  { evidenceBound, deliveryBound, atMost }: { evidenceBound: string; deliveryBound: string; atMost: number },
+): Promise<{ dropped: string[]; left: boolean; failures: unknown[] }> => {
   const [dropped, failures]: [string[], unknown[]] = [[], []];
   const mustStay = conditions(ddl);
   // A delivery without its event serves nobody.
@@ -57,11 +69,16 @@ export const dropExpired = async (
     for (const expired of (await listPartitions(ddl.reader, table)).filter(({ to }) => to <= bound))
       try {
         if (await mustStay[table]?.(expired, bound)) continue;
+        if (dropped.length >= atMost) return { dropped, left: true, failures };
         if (table === 'check') await deleteStamps(ddl, expired);
-        await ddl.atOnce(() => ddl.run(`DROP TABLE ${partition(expired.name)}`));
-        dropped.push(expired.name);
+        const isDropped = await ddl.atOnce(async () => {
+          if (table === 'event' && (await gainedDelivery(ddl, expired))) return false;
+          await ddl.run(`DROP TABLE ${partition(expired.name)}`);
+          return true;
+        });
+        if (isDropped) dropped.push(expired.name);
       } catch (error) {
         failures.push(error);
       }
-  return { dropped, failures };
+  return { dropped, left: false, failures };
 };

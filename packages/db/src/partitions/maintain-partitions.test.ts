@@ -1,5 +1,5 @@
 import { newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from '../connect-database.js';
 import { deleteOldEvidence } from '../evidence/retention.js';
 import { idAt, NIL } from '../uuid-bounds.js';
@@ -105,7 +105,9 @@ test('months are made ahead, without a gap, and rows go to the month of their id
   expect(await placeOf('exchange', 'request_id', requestId)).toBe(nameOf('exchange', 2));
   expect(await placeOf('anchor_leaf', 'check_id', checkId)).toBe(nameOf('anchor_leaf', 2));
   expect(await placeOf('delivery_attempt', 'delivery_id', deliveryId)).toBe(nameOf('delivery_attempt', 2));
-  expect(await maintainPartitions(cloned.url)(at(1), NEVER)).toEqual({ made: [], dropped: [], failures: [] });
+  expect(await maintainPartitions(cloned.url)(at(1), NEVER)).toEqual({
+    ...{ made: [], dropped: [], left: false, failures: [] },
+  });
   const indexes = await db.$queryRaw<{ n: number }[]>`
     SELECT DISTINCT count(*)::int AS n FROM pg_inherits i JOIN pg_index x ON x.indrelid = i.inhrelid
     WHERE i.inhparent = 'request'::regclass GROUP BY i.inhrelid`;
@@ -155,6 +157,24 @@ describe('expired months', () => {
     expect(await placeOf('request', 'id', young.requestId)).toBe(nameOf('request', 2));
   });
 
+  test('are dropped one partition at a time, where that is said', async () => {
+    await runUntil(at(1));
+    await insertCheck(at(1));
+    const drop = (atMost: number) => maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)), { atMost });
+    expect(await drop(0)).toMatchObject({ dropped: [], left: true });
+    const dropped: string[] = [];
+    for (let left = true; left; ) {
+      const run = await drop(1);
+      expect(run.dropped).toHaveLength(1);
+      dropped.push(...run.dropped);
+      ({ left } = run);
+    }
+    expect(dropped.indexOf(nameOf('exchange', 1))).toBeGreaterThan(dropped.indexOf(nameOf('request', 1)));
+    for (const table of ['request', 'exchange', 'check', 'event'])
+      expect([table, await countOf(table)]).toEqual([table, 0]);
+    expect(await drop(1)).toMatchObject({ dropped: [], left: false });
+  });
+
   test('a live request, a check that has not expired and a pending delivery keep their months', async () => {
     await runUntil(at(1));
     await insertCheck(at(1), { live: true });
@@ -174,6 +194,34 @@ describe('expired months', () => {
     // What remains in such a month expires row by row.
     expect(await deleteOldEvidence(db)(at(4, 1), undefined, { wholeMonths: true })).toMatchObject({ requests: 1 });
     expect([await countOf('request'), await countOf('exchange')]).toEqual([1, 1]);
+  });
+
+  test('an event that is resent while its month is about to be dropped keeps it', async () => {
+    await runUntil(at(1));
+    const { eventId } = await insertCheck(at(1));
+    const drop = () => maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)));
+    const dropping = await db.$transaction(async (tx) => {
+      await tx.$executeRaw`
+        INSERT INTO delivery (id, account_id, event_id, state, created_at, next_attempt_at)
+        SELECT ${idOf(at(3))}::uuid, account_id, id, 'pending', ${at(3)}, ${at(3)} FROM event WHERE id = ${eventId}::uuid`;
+      // On a machine that is too busy for this, the drop gives up before it was seen to wait.
+      let ended = false;
+      const started = drop().finally(() => {
+        ended = true;
+      });
+      await until('the drop to wait for this transaction', async () => {
+        if (ended) return true;
+        const [waiting] = await db.$queryRaw<{ n: number }[]>`
+          SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+        return (waiting?.n ?? 0) > 0;
+      });
+      return { started };
+    });
+    const { dropped } = await dropping.started;
+    expect(dropped).toContain(nameOf('check', 1));
+    expect(dropped).not.toContain(nameOf('event', 1));
+    expect(await countOf('event')).toBe(1);
   });
 
   test('rows of a month that has not expired as a whole are deleted one by one only with a short retention', async () => {

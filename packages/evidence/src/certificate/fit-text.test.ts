@@ -17,6 +17,20 @@ describe('fitText', () => {
     expect(cut).toEqual({ text: expect.stringMatching(/^x{152} … \(cut\)$/), size: 5 });
   });
 
+  it('measures a text that has to be cut a few times, however long it is', () => {
+    for (const length of [120, 3_000, 100_000]) {
+      let measured = 0;
+      const counted = fitText((...args) => {
+        measured += 1;
+        return measure(...args);
+      }, '…');
+      expect(counted('x'.repeat(length), { width: 100, height: 20, sizes: [10, 5] }).text).toMatch(
+        /^x{10,}…$|^x{120}$/,
+      );
+      expect(measured).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(3_000)));
+    }
+  });
+
   it('never returns a text that is higher than its box', () => {
     const long = fc.integer({ min: 1, max: 40 }).chain((times) => fc.string().map((text) => text.repeat(times * 20)));
     fc.assert(

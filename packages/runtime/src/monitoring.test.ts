@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { createMetrics } from './metrics.js';
+
+type Dashboard = { panels: { title: string; targets: { expr: string; legendFormat: string }[] }[] };
+type Query = { of: string; expr: string; labels: string[] };
+
+const read = (name: string): string =>
+  readFileSync(new URL(`../../../deploy/monitoring/${name}`, import.meta.url), 'utf8');
+
+const NAME = /\b(vat_[a-z_]+?)(?:_bucket|_sum|_count)?\b(?=[{[)\s]|$)/g;
+/** Labels of a selector, of `by (…)`, and of a text such as `{{outcome}}` or `{{ $labels.outcome }}`. */
+const LABELS = [/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g, /\bby \(([^)]*)\)/g, /\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g];
+/** Labels that Prometheus adds, and that of every metric of the service. */
+const COMMON = ['job', 'instance', 'service', 'le'];
+
+const labelsOf = (text: string): string[] =>
+  LABELS.flatMap((pattern) => [...text.matchAll(pattern)].flatMap(([, found = '']) => found.split(/,\s*/)));
+
+const readAlerts = (): Query[] =>
+  read('alerts.yml')
+    .split(/^ +- alert: /m)
+    .slice(1)
+    .map((rule) => ({
+      ...{ of: /^\w+/.exec(rule)?.[0] ?? '', expr: /^ +expr: (.+)$/m.exec(rule)?.[1] ?? '' },
+      labels: labelsOf(rule),
+    }));
+
+const readPanels = (): Query[] =>
+  (JSON.parse(read('dashboard.json')) as Dashboard).panels.flatMap(({ title, targets }) =>
+    targets.map(({ expr, legendFormat }) => ({ of: title, expr, labels: labelsOf(`${expr} ${legendFormat}`) })),
+  );
+
+const labelNames = new Map(
+  createMetrics('test')
+    .registry.getMetricsAsArray()
+    .map((metric) => [metric.name, Reflect.get(metric, 'labelNames') as string[]]),
+);
+const namesIn = (expr: string): string[] => [...expr.matchAll(NAME)].map(([, name = '']) => name);
+
+test.each([
+  ['alerts', readAlerts(), 10],
+  ['panels', readPanels(), 20],
+])('the %s name metrics and labels that exist', (_what, queries, atLeast) => {
+  expect(queries.length).toBeGreaterThanOrEqual(atLeast);
+  for (const { of, expr, labels } of queries) {
+    const names = namesIn(expr);
+    expect([of, names.filter((name) => !labelNames.has(name))]).toEqual([of, []]);
+    const known = [...COMMON, ...names.flatMap((name) => labelNames.get(name) ?? [])];
+    expect([of, labels.filter((label) => !known.includes(label))]).toEqual([of, []]);
+  }
+});
+
+test('every metric of the service has an alert or a panel', () => {
+  const shown = new Set([...readAlerts(), ...readPanels()].flatMap(({ expr }) => namesIn(expr)));
+  const ours = [...labelNames.keys()].filter((name) => name.startsWith('vat_'));
+  expect(ours.filter((name) => !shown.has(name))).toEqual([]);
+});
