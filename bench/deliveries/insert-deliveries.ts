@@ -29,8 +29,8 @@ export const insertDeliveries = async (
   const values = [JSON.stringify(rows), dueAt];
   const from = 'FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, event_id uuid, account_id uuid)';
   await sql(
-    `INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
-     SELECT r.event_id, r.account_id, 'check.completed', r.event_id, $3, false, $2 ${from}`,
+    `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
+     SELECT row_number() OVER (), r.event_id, r.account_id, 'check.completed', r.event_id, $3, false, $2 ${from}`,
     [...values, exampleBody('req_00000000000000000000000000')],
   );
   await sql(

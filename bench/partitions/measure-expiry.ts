@@ -49,8 +49,8 @@ const fillMonth = async ({ db, accountId }: BenchDatabase, ago: number, rows: nu
       ), u AS (
         INSERT INTO usage_entry (check_id, account_id, period, consumed_at) SELECT id, ${accountId}::uuid, '2026-01', at FROM ids
       ), e AS (
-        INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
-        SELECT id, ${accountId}::uuid, 'check.completed', id, '{}', false, at FROM ids
+        INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
+        SELECT n + 1, id, ${accountId}::uuid, 'check.completed', id, '{}', false, at FROM ids
       )
       INSERT INTO anchor_leaf (check_id, hash) SELECT id, sha256(id::text::bytea) FROM ids`;
 };

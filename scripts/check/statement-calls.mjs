@@ -244,6 +244,22 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findDelivery(on)(at.delivery, readerOf(at)),
   () => db.listDeliveries(on)(readerOf(at), null, 100),
   () => db.listDeliveries(on)({ ...readerOf(at), testOnly: true }, at.delivery, 100),
+  () => db.findEvent(on)(at.event, readerOf(at)),
+  ...[false, true].flatMap((testOnly) =>
+    [{}, { type: /** @type {const} */ ('batch.completed') }, { from: at.from, to: at.to }].flatMap((filter) => [
+      () => db.listEvents(on, () => at.now)({ ...readerOf(at), testOnly }, filter, null, 100),
+      () => db.listEvents(on, () => at.now)({ ...readerOf(at), testOnly }, filter, at.event, 100),
+    ]),
+  ),
+  ...[null, at.event].map((after) => () => db.findEventPosition(on)(after, readerOf(at))),
+  ...[false, true].flatMap((testOnly) =>
+    [undefined, /** @type {const} */ ('batch.completed')].flatMap((type) => [
+      () =>
+        db.listEventsAfter(on)({ ...readerOf(at), testOnly }, type, { position: at.eventPosition, id: at.event }, 100),
+      () => db.listEventsAfter(on)({ ...readerOf(at), testOnly }, type, { position: '0', id: ID }, 100),
+    ]),
+  ),
+  () => db.findNewestPositions(on)([at.account, at.smallAccount]),
   () => db.overdueDeliveries(on)(at.soon, null, 1_000),
   () => db.findPendingDeliveries(on)([at.pendingDelivery]),
   () => db.claimDelivery(on)({ deliveryId: at.pendingDelivery, number: 1, now: at.soon, leasedUntil: at.soon }),

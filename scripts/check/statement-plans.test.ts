@@ -20,8 +20,9 @@ const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 
 /** Tables whose rows are bounded by the number of accounts and users, or are deleted within days. */
 const BOUNDED_TABLES = [
-  ...['_prisma_migrations', 'account', 'api_key', 'app_user', 'session', 'sign_in_attempt', 'usage', 'webhook'],
+  ...['_prisma_migrations', 'account', 'api_key', 'app_user', 'newest_event', 'session', 'sign_in_attempt', 'usage'],
   ...['development_authority', 'download_lease', 'export_lease', 'public_link_key', 'source_search', 'timestamp_root'],
+  'webhook',
 ];
 
 /** What reads more than a page by its nature, by function. */

@@ -52,7 +52,16 @@ export const NOWHERE = {
     coverage: ID,
     delivery: ID,
   },
-  ...{ pendingDelivery: ID, watch: ID, anchor: ID, nextAnchor: 1, vatNumber: '', reference: '' },
+  ...{
+    pendingDelivery: ID,
+    event: ID,
+    eventPosition: '1',
+    watch: ID,
+    anchor: ID,
+    nextAnchor: 1,
+    vatNumber: '',
+    reference: '',
+  },
 };
 
 /** A filled database. @param {import('@vat/testkit').FilledIds} ids @param {Date} start @param {Date} now @returns {Place} */

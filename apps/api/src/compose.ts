@@ -18,6 +18,7 @@ import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.
 import { cached } from './cached.js';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
+import { composeEvents } from './compose-events.js';
 import { composeEvidence } from './compose-evidence.js';
 import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
@@ -28,6 +29,7 @@ import { composeOps } from './ops/compose-ops.js';
 import type { PublicVerificationDeps } from './public-verification/mount-public-verification.js';
 import type { CheckRoutesDeps } from './routes/checks.js';
 import { readHistory } from './routes/status-history.js';
+import { sharePageUpdates } from './share-page-updates.js';
 
 /** A call that is this many milliseconds early is delayed, not refused: the jitter of a caller that respects the limit. */
 const RATE_HOLD_MS = 80;
@@ -86,12 +88,15 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   });
   const { db, redis, subscriberRedis, publishChange, metrics, now } = context;
   const callRate = createCallRates(settings.REDIS_PREFIX, context);
+  const subscribeToPageUpdates = sharePageUpdates((onUpdates) =>
+    subscribePageUpdates(subscriberRedis, settings.REDIS_PREFIX, onUpdates),
+  );
 
   const checks = composeChecks(settings, context);
   const dashboard = composeDashboard(settings, {
     db,
     publishChange,
-    subscribe: (onUpdates) => subscribePageUpdates(subscriberRedis, settings.REDIS_PREFIX, onUpdates),
+    subscribe: subscribeToPageUpdates,
     baseUrl,
     stopping,
     hungAfterMs: HUNG_AFTER_MS,
@@ -102,6 +107,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
   const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);
+  const events = composeEvents(context, subscribeToPageUpdates);
 
   const app = createApp({
     log,
@@ -128,6 +134,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     ...composeWebhooks(context),
     ...batches.deps,
     ...evidence.deps,
+    ...events.deps,
     ...composeWatches(context),
     dashboard: dashboard.deps,
     ops: ops.routes,
@@ -135,6 +142,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
 
   const close = async () => {
     checks.close();
+    events.close();
     await dashboard.close();
     flushPageUpdates();
     await ops.close();

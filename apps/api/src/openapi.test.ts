@@ -1,5 +1,5 @@
-import { errorSchema, errorsOf, OPERATIONS, type Operation } from '@vat/contracts';
-import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, newUuid, publicId } from '@vat/domain';
+import { EVENTS, errorSchema, errorsOf, OPERATIONS, type Operation } from '@vat/contracts';
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, EVENT_TYPES, newUuid, publicId } from '@vat/domain';
 import { startWorld, type World } from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
@@ -51,6 +51,16 @@ test('every reference in the document resolves, and every header and parameter i
     Object.keys(components[kind] ?? {}).map((name) => `#/components/${kind}/${name}`),
   );
   expect(shared.filter((component) => !references.includes(component))).toEqual([]);
+});
+
+test('every event is listed as a webhook, with an example that its schema accepts', () => {
+  expect(Object.keys(document.webhooks as Json)).toEqual([...EVENT_TYPES]);
+  const webhooks = document.webhooks as Record<string, { post: { requestBody: { content: Record<string, Json> } } }>;
+  for (const type of EVENT_TYPES) {
+    const content = webhooks[type]?.post.requestBody.content['application/json'];
+    expect((content?.schema as Json | undefined)?.properties).toMatchObject({ event: { const: type } });
+    expect(EVENTS[type].schema.safeParse(content?.example).error).toBeUndefined();
+  }
 });
 
 test('an operation needs a key unless it is public, and every other method of its path is 405 with Allow', async () => {
@@ -177,7 +187,10 @@ describe('generated requests', () => {
   const query = fc.dictionary(
     fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('limit', 'cursor', 'vat_number', 'valid', 'from', 'to', 'reference') },
-      { weight: 3, arbitrary: fc.constantFrom('status', 'delimiter', 'bom', 'label', 'requester_vat_number') },
+      {
+        weight: 3,
+        arbitrary: fc.constantFrom('status', 'type', 'after', 'delimiter', 'bom', 'label', 'requester_vat_number'),
+      },
       { weight: 2, arbitrary: fc.constantFrom('max_age_days', 'min_grade', 'queue_gaps', 'lang', 'coverage_id') },
       { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
     ),
@@ -192,6 +205,8 @@ describe('generated requests', () => {
         'false',
         '2026-11-01',
         '2026-11-20T00:00:00Z',
+        'start',
+        'batch.completed',
         'DE123456788',
       ),
       anyText({ maxLength: 30 }),
@@ -233,7 +248,7 @@ describe('generated requests', () => {
   const id = fc.oneof(
     fc
       .tuple(
-        fc.constantFrom('chk', 'req', 'bat', 'cov', 'wat', 'anc', 'dlv', 'acc'),
+        fc.constantFrom('chk', 'req', 'bat', 'cov', 'wat', 'anc', 'dlv', 'evt', 'acc'),
         fc.stringMatching(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       )
       .map(([prefix, rest]) => `${prefix}_${rest}`),

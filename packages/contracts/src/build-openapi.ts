@@ -1,6 +1,7 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorSpec, ID_PREFIXES } from '@vat/domain';
 import { z } from 'zod';
 import { type ExtraField, errorSchema } from './error.js';
+import { EVENTS } from './event.js';
 import { errorsOf, type Operation, type Success } from './operation.js';
 import { OPERATIONS } from './operations.js';
 
@@ -154,6 +155,44 @@ const operationOf = (name: string, operation: Operation): Json => ({
   },
 });
 
+/** The headers of a delivery, by their names in the components. */
+const DELIVERY_HEADERS: Readonly<Record<string, { name: string; description: string }>> = {
+  EventName: { name: 'X-Service-Event', description: 'The name of the event.' },
+  AttemptTime: { name: 'X-Service-Timestamp', description: 'The time of this attempt in Unix seconds.' },
+  Signature: {
+    name: 'X-Service-Signature',
+    description: '`sha256=` and the lowercase hex HMAC-SHA256 of timestamp, a dot and the raw body.',
+  },
+  DeliveryId: { name: 'X-Service-Delivery', description: 'The id of the delivery.' },
+  WebhookId: { name: 'webhook-id', description: 'The id of the event: the same at every attempt and resend.' },
+  WebhookTimestamp: { name: 'webhook-timestamp', description: 'As `X-Service-Timestamp`.' },
+  WebhookSignature: { name: 'webhook-signature', description: '`v1,` and a base64 HMAC-SHA256 (Standard Webhooks).' },
+};
+
+/** What is posted to the endpoint of an account, by event. */
+const webhooks = (): Json =>
+  Object.fromEntries(
+    Object.entries(EVENTS).map(([type, { summary, schema, example }]) => [
+      type,
+      {
+        post: {
+          tags: ['Webhook'],
+          summary,
+          security: [],
+          parameters: Object.keys(DELIVERY_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(schema, 'output'), example } },
+          },
+          responses: {
+            '2XX': { description: 'The delivery is successful.' },
+            default: { description: 'The attempt failed, and is repeated up to five times.' },
+          },
+        },
+      },
+    ]),
+  );
+
 /** The OpenAPI 3.1 document, generated from the schemas that validate requests and from the error catalogue. */
 export const buildOpenApi = (version: string, baseUrl: string): Json => {
   const paths: Record<string, Json> = {};
@@ -171,6 +210,7 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
     },
     servers: [{ url: baseUrl }],
     paths,
+    webhooks: webhooks(),
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'An API key, `vat_live_…` or `vat_test_…`.' },
@@ -184,6 +224,12 @@ export const buildOpenApi = (version: string, baseUrl: string): Json => {
           description: 'Makes the call safe to repeat for 24 hours: a repeated call returns the first response.',
           schema: { type: 'string', minLength: 1, maxLength: 255 },
         },
+        ...Object.fromEntries(
+          Object.entries(DELIVERY_HEADERS).map(([name, header]) => [
+            name,
+            { ...header, in: 'header', required: true, schema: { type: 'string' } },
+          ]),
+        ),
       },
       schemas: Object.fromEntries(codes.map((code) => [`Error_${code}`, schemaOf(errorSchema(code), 'output')])),
     },

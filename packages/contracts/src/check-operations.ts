@@ -3,7 +3,8 @@ import { checkListQuery, pageOf } from './lists.js';
 import { type Operation, ok } from './operation.js';
 import { acceptanceSchema, requestSchema } from './request.js';
 
-const checkExample = {
+/** A check, for examples. */
+export const checkExample = {
   id: 'chk_01m7w2q8z5e0a9v6n3r4t7y1bc',
   object: 'check',
   request_id: 'req_01m7w2q8yxe0a9v6n3r4t7y1bb',

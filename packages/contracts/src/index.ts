@@ -7,6 +7,8 @@ export * from './check-operations.js';
 export * from './coverage.js';
 export * from './coverage-operations.js';
 export * from './error.js';
+export * from './event.js';
+export * from './event-operations.js';
 export * from './evidence.js';
 export * from './evidence-operations.js';
 export * from './explain-issue.js';

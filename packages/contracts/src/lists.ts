@@ -78,7 +78,7 @@ export const documentQuery = z.strictObject({
 });
 
 /** A page of a list, newest first. */
-const listOf = <S extends z.ZodType>(item: S) =>
+export const listOf = <S extends z.ZodType>(item: S) =>
   z.strictObject({
     data: z.array(item),
     next_cursor: z.string().nullable().describe('Send it as `cursor` to get the next page. Null on the last page.'),

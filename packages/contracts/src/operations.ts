@@ -2,6 +2,7 @@ import { usageSchema } from './account.js';
 import { BATCH_OPERATIONS } from './batch-operations.js';
 import { CHECK_OPERATIONS } from './check-operations.js';
 import { COVERAGE_OPERATIONS } from './coverage-operations.js';
+import { EVENT_OPERATIONS } from './event-operations.js';
 import { EVIDENCE_OPERATIONS } from './evidence-operations.js';
 import { type Operation, ok } from './operation.js';
 import { statusHistoryQuery, statusHistorySchema, statusSchema } from './status.js';
@@ -33,6 +34,7 @@ export const OPERATIONS = {
   ...COVERAGE_OPERATIONS,
   ...WATCH_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...EVENT_OPERATIONS,
   getUsage: {
     method: 'get',
     path: '/v1/usage',

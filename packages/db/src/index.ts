@@ -52,6 +52,7 @@ export * from './run-alone.js';
 export * from './verify-slots-url.js';
 export * from './watch/watch-runs.js';
 export * from './watch/watches.js';
+export * from './webhook/account-events.js';
 export * from './webhook/deliveries.js';
 export * from './webhook/delivery-attempts.js';
 export * from './webhook/delivery-retention.js';

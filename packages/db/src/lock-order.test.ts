@@ -6,6 +6,7 @@ import { deleteExpiredSessions } from './account/sessions.js';
 import { endLostLines } from './batch/end-lines.js';
 import { connectDatabase, type Database } from './connect-database.js';
 import { acceptRequest } from './request/accept-request.js';
+import { settleRequest } from './request/settle-request.js';
 import { releaseOrphans } from './request/sweep-requests.js';
 import { claimDelivery, recordAttempt } from './webhook/delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries } from './webhook/delivery-retention.js';
@@ -202,4 +203,66 @@ test('deleting expired counts of sign-ins does not wait for one that is being ch
   await lockBeside('sign_in_attempt', 'address', addresses, () => deleteExpiredSessions(db)(later));
   const left = await db.signInAttempt.findMany();
   expect(left.map(({ address }) => Buffer.from(address))).toEqual(addresses.slice(0, 1));
+});
+
+describe('settling a check writes its events before it charges the unit', () => {
+  const rows = ['a request that was answered 202', 'a run of a watch'].flatMap((what) => [
+    [what, 'with an endpoint'],
+    [what, 'without'],
+  ]);
+  test.each(rows)('of %s, %s', async (what, endpoint) => {
+    const [account = ''] = await newAccounts(1);
+    if (endpoint === 'without') await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${account}::uuid`;
+    await db.$executeRaw`
+      INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
+      VALUES (${newUuid()}::uuid, ${account}::uuid, 'webhook.test', ${newUuid()}::uuid, '{}', false, ${AT}::timestamptz)`;
+    const isRun = what === 'a run of a watch';
+    const [requestId, watchId, checkId] = [newUuid(), newUuid(), newUuid()];
+    await db.$executeRaw`
+      INSERT INTO request (id, account_id, test, state, origin, input, country_code, national, vat_number, entries, created_at,
+        window_ends_at, due_at, give_up_at, accepted_at, quota_period)
+      VALUES (${requestId}::uuid, ${account}::uuid, false, 'pending', ${isRun ? 'watch' : 'direct'}, 'DE1', 'DE', '1', 'DE1', '[]',
+        ${AT}::timestamptz, ${AT}::timestamptz, ${AT}::timestamptz, ${later}::timestamptz, ${isRun ? null : AT}::timestamptz, '2026-11')`;
+    await db.$executeRaw`
+      INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at,
+        request_id)
+      VALUES (${watchId}::uuid, ${account}::uuid, 'DE1', 'DE', '1', 'DE1', 'daily', 'active', ${AT}::timestamptz,
+        ${later}::timestamptz, ${requestId}::uuid)`;
+    const change = {
+      ...{ id: newUuid(), kind: 'validity' as const, before: true, after: false, body: '{}' },
+      ...{ watchId, vatNumber: 'DE1', label: null, checkId },
+    };
+    const watch = {
+      ...{ watchId, checkId, checkedAt: AT, seen: { valid: false, name: null, address: null }, now: AT },
+      changes: [{ ...change, eventId: newUuid(), deliveryId: newUuid() }],
+    };
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM usage WHERE account_id = $1 FOR UPDATE', [account]);
+    const settling = settleRequest(db)({
+      ...{ requestId, entries: [], consumes: true, exchanges: [], deliveryId: newUuid(), now: AT },
+      check: {
+        ...{ id: checkId, vatNumber: 'DE1', valid: false, reference: null, checkedAt: AT },
+        ...{ bytes: new Uint8Array([123, 125]), hash: new Uint8Array(32) },
+      },
+      event: { id: newUuid(), type: 'check.completed', body: '{}' },
+      ...(isRun ? { watch } : {}),
+    });
+    try {
+      await until('it to wait for the unit', async () => {
+        const { rows: waiting } = await other.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+      const free = await db.$queryRaw`
+        SELECT position FROM newest_event WHERE account_id = ${account}::uuid FOR UPDATE SKIP LOCKED`;
+      expect(free).toEqual([]);
+    } finally {
+      await other.query('ROLLBACK');
+    }
+    expect((await settling)?.deliveryIds).toHaveLength(endpoint === 'without' ? 0 : 1);
+    const [newest] = await db.$queryRaw<unknown[]>`
+      SELECT position::int AS position FROM newest_event WHERE account_id = ${account}::uuid`;
+    expect(newest).toEqual({ position: 2 });
+  });
 });

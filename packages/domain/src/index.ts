@@ -28,6 +28,7 @@ export * from './coverage/read-supply-date.js';
 export * from './delivery/deliver-webhook.js';
 export * from './delivery/delivery.js';
 export * from './delivery/event-bodies.js';
+export * from './delivery/follow-events.js';
 export * from './delivery/sweep-deliveries.js';
 export * from './document-languages.js';
 export * from './errors.js';

@@ -38,6 +38,9 @@ export type FilledIds = {
   coverage: string;
   delivery: string;
   pendingDelivery: string;
+  /** Of {@link account}, with its position. */
+  event: string;
+  eventPosition: string;
   watch: string;
   /** Of a run of a watch. */
   watchRequest: string;
@@ -105,7 +108,10 @@ export const FIND_IDS = `
   WITH big AS (SELECT id FROM account ORDER BY id LIMIT 1),
     mid AS (
       SELECT c.id, c.request_id, c.vat_number FROM "check" c, big WHERE c.account_id = big.id AND c.id > $1 ORDER BY c.id LIMIT 1
-    ), live AS MATERIALIZED (SELECT id, state, origin, fed, answer FROM request WHERE id > $2)
+    ), live AS MATERIALIZED (SELECT id, state, origin, fed, answer FROM request WHERE id > $2),
+    mid_event AS (
+      SELECT e.id, e.position FROM event e, big WHERE e.account_id = big.id AND e.id > $1 ORDER BY e.id LIMIT 1
+    )
   SELECT big.id AS account, (SELECT id FROM account WHERE disabled_at IS NULL ORDER BY id DESC LIMIT 1) AS "smallAccount",
     (SELECT id FROM account WHERE disabled_at IS NOT NULL) AS "disabledAccount",
     (SELECT u.id FROM app_user u WHERE u.account_id = big.id) AS "user",
@@ -120,9 +126,10 @@ export const FIND_IDS = `
     (SELECT v.id FROM coverage v WHERE v.account_id = big.id ORDER BY id LIMIT 1) AS coverage,
     (SELECT d.id FROM delivery d WHERE d.account_id = big.id AND d.id > $1 ORDER BY id LIMIT 1) AS delivery,
     (SELECT id FROM delivery WHERE id > $2 AND state = 'pending' AND NOT held ORDER BY id LIMIT 1) AS "pendingDelivery",
+    mid_event.id AS event, mid_event.position::text AS "eventPosition",
     (SELECT id FROM watch WHERE account_id = big.id AND request_id IS NULL ORDER BY id LIMIT 1) AS watch,
     (SELECT id FROM anchor ORDER BY seq DESC LIMIT 1) AS anchor, (SELECT max(seq) + 1 FROM anchor) AS "nextAnchor"
-  FROM big, mid`;
+  FROM big, mid, mid_event`;
 
 /**
  * Fills an empty, migrated database with a service's data of {@link FILLED_DAYS} days: 50 accounts, one of which has 60 % of
@@ -143,7 +150,7 @@ export const fillDatabase = async (url: string, { requests, until = new Date() }
     await runSteps(pool, [
       ...fillStatements({ requests, from, to }).map(insertStep),
       ...indexes.map(({ table, definition }) => ({ sql: definition, writes: table, reads: [] })),
-      ...[...GROWING_TABLES, 'account', 'usage'].map((table) => ({
+      ...[...GROWING_TABLES, 'account', 'usage', 'newest_event'].map((table) => ({
         ...{ sql: `VACUUM (ANALYZE) "${table}"`, writes: table, reads: [] },
       })),
     ]);

@@ -163,11 +163,11 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
      SELECT "check", 'check', account, sha256(int8send(i)), ${time('t')}, 1, decode(repeat('00', 1500), 'hex'), ${time('t')}, NULL
      ${ended} WHERE completed AND NOT test AND i % 100 = 0`,
     // Events with their deliveries.
-    `INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
-     SELECT event, account, CASE WHEN completed THEN 'check.completed' ELSE 'check.failed' END, request,
+    `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
+     SELECT i + 1, event, account, CASE WHEN completed THEN 'check.completed' ELSE 'check.failed' END, request,
        '{"type":"check.completed","data":{"vat_number":"' || number || '"}}', test, ${time('t + 200')} ${ended} WHERE i % 3 = 0`,
-    `INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
-     SELECT event, account, 'webhook.test', event, '{}', false, ${time('t + 200')} ${ended} WHERE i % 300 = 2`,
+    `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
+     SELECT i + 1, event, account, 'webhook.test', event, '{}', false, ${time('t + 200')} ${ended} WHERE i % 300 = 2`,
     `INSERT INTO delivery (id, account_id, event_id, generation, test, state, attempts, created_at, last_attempt_at,
        last_status_code, last_duration_ms)
      SELECT delivery, account, event, w.generation, test, CASE WHEN i % 40 = 3 THEN 'failed' ELSE 'successful' END, 1,
@@ -239,9 +239,11 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
     `INSERT INTO watch_change (id, watch_id, kind, before, after, check_id, changed_at)
      SELECT ${made('change', at('i'), 'i')}, ${made('watch', at('i / 10'), 'i / 10')}, 'validity', 'true', 'false', ${made('check', at('i'), 'i')}, now()
      ${rows(watches)}`,
-    `INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
-     SELECT ${made('event', at('i'), `${2 * requests} + i`)}, ${account('i % 20')}, 'watch.changed', ${made('change', at('i'), 'i')}, '{}', false, now()
+    `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
+     SELECT ${requests} + i + 1, ${made('event', at('i'), `${2 * requests} + i`)}, ${account('i % 20')}, 'watch.changed', ${made('change', at('i'), 'i')}, '{}', false, now()
      ${rows(watches)}`,
+    `INSERT INTO newest_event (account_id, event_id, position)
+     SELECT DISTINCT ON (account_id) account_id, id, position FROM event ORDER BY account_id, position DESC`,
     // What is stored for a day or a month.
     `INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, status, created_at, locked_until)
      SELECT ${account(shareOf('i'))}, 'key-' || i, sha256(int8send(i)), ${made('request', at('i'), 'i')}, 201,

@@ -12,6 +12,7 @@ import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
 import { type BatchRoutesDeps, batchRoutes } from './batches.js';
 import { type CheckRoutesDeps, checkRoutes } from './checks.js';
 import { type VerifierRoutesDeps, verifierRoutes } from './documentation.js';
+import { type EventRoutesDeps, eventRoutes } from './events.js';
 import { type ExportRoutesDeps, exportRoutes } from './exports.js';
 import { type JsonReply, type Routes, SENT, type StoredReply, storedAnswer } from './route.js';
 import { type TimestampRoutesDeps, timestampRoutes } from './timestamps.js';
@@ -23,6 +24,7 @@ type RoutesDeps = AnchorRoutesDeps &
   BatchRoutesDeps &
   CheckRoutesDeps &
   CoverageRoutesDeps &
+  EventRoutesDeps &
   ExportRoutesDeps &
   TimestampRoutesDeps &
   UsageRoutesDeps &
@@ -48,6 +50,7 @@ const routesOf = (deps: RoutesDeps): Routes => ({
   ...coverageRoutes(deps),
   ...watchRoutes(deps),
   ...webhookRoutes(deps),
+  ...eventRoutes(deps),
   ...usageRoutes(deps),
 });
 

@@ -202,6 +202,7 @@ export const eraseAccount =
       () => db.$executeRaw`
         DELETE FROM event WHERE id = ANY(ARRAY(SELECT id FROM event WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int))`,
     );
+    await db.newestEvent.deleteMany({ where: { accountId } });
     await db.$executeRaw`DELETE FROM stamp WHERE account_id = ${accountId}::uuid`;
     return { kind: 'erased', requests, events, batches, watches };
   };

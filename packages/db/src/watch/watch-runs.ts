@@ -15,6 +15,7 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, selectList, typed } from '../query.js';
 import { recentId } from '../uuid-bounds.js';
+import { endpointOf } from '../webhook/events.js';
 
 const DUE = columns({
   ...all('uuid', 'id', 'accountId'),
@@ -187,10 +188,11 @@ export const recordWatch = ({ watchId, checkId, checkedAt, seen, changes, now }:
   ), watch_event AS (
     INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
     SELECT event_id, account_id, 'watch.changed', id, body, false, ${now}::timestamptz FROM differs
+    RETURNING id, account_id
   ), watch_sent AS (
     INSERT INTO delivery (id, account_id, event_id, generation, state, created_at, next_attempt_at)
-    SELECT d.delivery_id, d.account_id, d.event_id, h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
-    FROM differs d JOIN webhook h ON h.account_id = d.account_id
+    SELECT d.delivery_id, e.account_id, e.id, h.generation, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    FROM watch_event e JOIN differs d ON d.event_id = e.id, ${endpointOf(Prisma.sql`e.account_id`)} AS h
     RETURNING id
   )`;
 

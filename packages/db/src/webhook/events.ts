@@ -4,9 +4,18 @@ import { Prisma } from '../generated/client.js';
 import { columns, isOneOf, query, type RowOf } from '../query.js';
 
 /**
- * The CTEs `published` and `sent`: insert an event and, if the account has an endpoint, its first delivery, in the transaction that
- * causes them. `about`: a query of (id, account_id, test) of one subject, or of none to publish nothing. `onDemand`: the
- * event was requested by the account itself (a test event).
+ * The endpoint of an account, for a query in whose FROM clause `accountId` names a column of the events that the same statement
+ * inserts. The LIMIT makes Postgres read the events first: all statements lock the row of `newest_event` (a trigger of
+ * `event`) before those of `usage`, whether the account has an endpoint or not. Otherwise two of them could deadlock.
+ */
+export const endpointOf = (accountId: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`LATERAL (SELECT generation FROM webhook WHERE account_id = ${accountId} LIMIT 1)`;
+
+/**
+ * The CTEs `published` and `sent`: insert an event, which a trigger gives its position, and, if the account has an endpoint, its first
+ * delivery, in the transaction that causes them. `about`: a query of (id, account_id, test) of one subject, or of none to
+ * publish nothing. `onDemand`: the event was requested by the account itself (a test event). A statement that locks rows after
+ * those of the event must read `sent` in its main query.
  */
 export const publishToAccount = (
   event: NewEvent,
@@ -24,7 +33,7 @@ export const publishToAccount = (
     INSERT INTO delivery (id, account_id, event_id, generation, state, test, on_demand, created_at, next_attempt_at)
     SELECT ${deliveryId}::uuid, published.account_id, published.id, w.generation, 'pending', published.test, ${onDemand},
       ${now}::timestamptz, ${now}::timestamptz
-    FROM published JOIN webhook w ON w.account_id = published.account_id
+    FROM published, ${endpointOf(Prisma.sql`published.account_id`)} AS w
     RETURNING id
   )`;
 
