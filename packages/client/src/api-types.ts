@@ -622,6 +622,58 @@ export type DeliveryAttempt = {
   answer_truncated: boolean;
 };
 
+/** Something that happened, whether there is an endpoint to send it to or not. */
+export type Event = {
+  /** The `webhook-id` of its deliveries. */
+  event_id: string;
+  type: 'check.completed' | 'check.failed' | 'batch.completed' | 'watch.changed' | 'webhook.test';
+  created_at: string;
+  /** Only where a test key caused the event. */
+  test?: true;
+  /** What deliveries of the event send. */
+  body:
+    | {
+        event: 'check.completed';
+        /** Only in events of test requests. */
+        test?: true;
+        request_id: string;
+        check: Check;
+      }
+    | {
+        event: 'check.failed';
+        /** Only in events of test requests. */
+        test?: true;
+        request_id: string;
+        reason: 'UPSTREAM_NO_ANSWER' | 'NEVER_ASKED' | 'ACCOUNT_DISABLED' | 'INVALID_REQUESTER';
+        /** The last code of the upstream, if there was one. */
+        last_error?: string;
+      }
+    | {
+        event: 'batch.completed';
+        batch_id: string;
+        /** Lines of the file. */
+        total: number;
+        /** Lines that have a check. */
+        done: number;
+        /** Lines that ended with an error. */
+        failed: number;
+      }
+    | {
+        event: 'watch.changed';
+        watch_id: string;
+        vat_number: string;
+        label: string | null;
+        kind: 'validity' | 'name' | 'address';
+        before: boolean | string | null;
+        after: boolean | string | null;
+        check_id: string;
+      }
+    | {
+        event: 'webhook.test';
+        sent_at: string;
+      };
+};
+
 /** The checks of the current month. */
 export type Usage = {
   /** The calendar month in UTC. */
@@ -1221,6 +1273,43 @@ export type Operations = {
       };
     };
   };
+  /** List events, or follow them. */
+  listEvents: {
+    input: {
+      query?: {
+        limit?: number | undefined;
+        cursor?: string | undefined;
+        type?: 'check.completed' | 'check.failed' | 'batch.completed' | 'watch.changed' | 'webhook.test' | undefined;
+        from?: string | undefined;
+        to?: string | undefined;
+        /** The id of an event, or `start`: the events after it, oldest first. Not with `cursor`, `from` or `to`. */
+        after?: string | undefined;
+        /** Seconds to wait until there is an event. Only with `after`. */
+        wait?: number | undefined;
+      };
+    };
+    output: {
+      status: 200;
+      body:
+        | {
+            data: Array<Event>;
+            /** Send it as `cursor` to get the next page. Null on the last page. */
+            next_cursor: string | null;
+          }
+        | {
+            data: Array<Event>;
+            /** Send it as `after` to continue. Null after `start` while there is no event: send `start` again. */
+            last_event_id: string | null;
+          };
+    };
+  };
+  /** Get an event. */
+  getEvent: {
+    input: {
+      id: string;
+    };
+    output: { status: 200; body: Event };
+  };
   /** Get the usage of the current month. */
   getUsage: { input: Record<string, never>; output: { status: 200; body: Usage } };
   /** Get the recent availability of each member state. */
@@ -1321,6 +1410,8 @@ export const OPERATIONS = {
   listDeliveries: { method: 'GET', path: '/v1/webhook/deliveries' },
   getDelivery: { method: 'GET', path: '/v1/webhook/deliveries/{id}' },
   resendDelivery: { method: 'POST', path: '/v1/webhook/deliveries/{id}/resend' },
+  listEvents: { method: 'GET', path: '/v1/events' },
+  getEvent: { method: 'GET', path: '/v1/events/{id}' },
   getUsage: { method: 'GET', path: '/v1/usage' },
   getStatus: { method: 'GET', path: '/v1/status' },
   getStatusHistory: { method: 'GET', path: '/v1/status/history' },

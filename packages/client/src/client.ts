@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Batch, Check, Request } from './api-types.js';
+import type { Batch, Check, Event, Request } from './api-types.js';
 import { type Connection, readConnection } from './connection.js';
 import { AbandonedError, BatchPendingError, PendingError } from './errors.js';
-import { type EventFollower, type EventsAfter, followEvents } from './follow-events.js';
+import { type EventFollower, followEvents } from './follow-events.js';
 import { type CallOptions, createCaller, createLister, type Input } from './operations.js';
 import { readRetryAfter } from './retry.js';
-import { createSender, parseJson, type SendOptions, type Surroundings } from './send.js';
+import { createSender, type SendOptions, type Surroundings } from './send.js';
 import { poll } from './wait.js';
 
 export type WaitOptions = CallOptions & {
@@ -15,6 +15,7 @@ export type WaitOptions = CallOptions & {
 
 const WAIT_MS = 300_000;
 const EVENTS_WAIT_S = 20;
+const EVENTS_PAGE = 100;
 const SLOW_POLL_MS = 15_000;
 const FAST_POLL_MS = 1_000;
 
@@ -62,12 +63,6 @@ export const createClient = (
     return outcomeOf(id, request);
   };
 
-  const readEvents = async (query: Record<string, string>, options: SendOptions): Promise<EventsAfter> => {
-    const path = `/v1/events?${new URLSearchParams(query)}`;
-    const { bytes } = await send({ method: 'GET', path, repeatable: true }, options);
-    return parseJson(bytes) as EventsAfter;
-  };
-
   return {
     baseUrl,
     /** Calls any operation of the API by its `operationId`, and resolves to its status, headers and body. */
@@ -107,15 +102,25 @@ export const createClient = (
       return batch;
     },
 
-    /** Follows the events of the account after an `event_id`, or from the `start`, as they happen and without end. */
-    events: (after: string, options: SendOptions = {}): EventFollower => {
-      const read = (place: string) => readEvents({ after: place, wait: String(EVENTS_WAIT_S) }, options);
+    /**
+     * Follows the events of the account after an `event_id`, or from the `start`, as they happen and without end. `type`: only
+     * events of this type.
+     */
+    events: (
+      after: string,
+      { type, ...options }: SendOptions & { type?: Event['type'] | undefined } = {},
+    ): EventFollower => {
+      const query = { type, wait: EVENTS_WAIT_S, limit: EVENTS_PAGE };
+      const read = async (place: string) => {
+        const { body } = await call('listEvents', { query: { ...query, after: place } }, options);
+        return { data: body.data, last_event_id: 'last_event_id' in body ? body.last_event_id : null };
+      };
       return followEvents({ ...surroundings, read })(after, options.signal);
     },
 
     /** The place after the newest event; `start` when there is none. */
     newestEvent: async (options: SendOptions = {}): Promise<string> =>
-      (await readEvents({ limit: '1' }, options)).data[0]?.event_id ?? 'start',
+      (await call('listEvents', { query: { limit: 1 } }, options)).body.data[0]?.event_id ?? 'start',
   };
 };
 

@@ -3,24 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { PROJECT_ROOT, provideAuditorTools, runProgram, startWorld, type World } from '@vat/testkit';
-import { runCommand } from './command/run-command.js';
+import { PROJECT_ROOT, runProgram, startWorld, type World } from '@vat/testkit';
+import { runHere } from './command/run-here.fixture.js';
 import { openTools } from './open-tools.fixture.js';
 import { verifyCheck } from './verify-check.js';
 
-/** The first test of a clone may have to fetch python3 and openssl. */
-const WITH_TOOLS_MS = 90_000;
-
 const PACKAGE = path.join(PROJECT_ROOT, 'packages/client');
-/** Copies a zip file with a changed check. */
-const CHANGE = `import sys, zipfile
-source = zipfile.ZipFile(sys.argv[1])
-changed = min(name for name in source.namelist() if name.startswith('checks/'))
-with zipfile.ZipFile(sys.argv[2], 'w') as target:
-    for name in source.namelist():
-        bytes = source.read(name)
-        target.writestr(name, bytes.replace(b'"valid":true', b'"valid":false') if name == changed else bytes)
-`;
 const VALID = 'DE136695976';
 const INVALID = 'DE111111111';
 const SLOW = 'DE123456788';
@@ -57,17 +45,6 @@ const settings = (mode: 'live' | 'test' = 'live') => ({
 });
 const vat = (...words: string[]) => runProgram(program, words, settings(), true);
 const vatOfTestKey = (...words: string[]) => runProgram(program, words, settings('test'), true);
-/** The same in this process, for speed. */
-const run = async (words: string[], environment: Record<string, string> = {}) => {
-  const [stdout, stderr]: [string[], string[]] = [[], []];
-  const code = await runCommand(words, {
-    env: { ...settings(), ...environment },
-    print: (text) => stdout.push(text),
-    note: (text) => stderr.push(text),
-    signal: new AbortController().signal,
-  });
-  return { code, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
-};
 const writeSample = async (name: string, text: string): Promise<string> => {
   const file = path.join(folder, name);
   await writeFile(file, text);
@@ -166,96 +143,55 @@ describe('vat coverage', () => {
   });
 });
 
-describe('vat verify', () => {
-  it(
-    'reports what verify.py reports, for a dossier that holds and for one that was changed',
-    async () => {
-      const runTool = await provideAuditorTools();
-      const verifier = path.join(PROJECT_ROOT, 'packages/evidence/assets/verify.py');
-      const original = path.join(PROJECT_ROOT, 'packages/evidence/fixtures/dossier-coverage.zip');
-      const damaged = path.join(folder, 'changed.zip');
-      expect(await runTool('python3', ['-c', CHANGE, original, damaged])).toEqual({ code: 0, output: '' });
-      const other = await writeSample('other.zip', 'no zip file');
-      const results = await Promise.all(
-        [original, damaged, other].map(async (file) => {
-          const [ours, theirs] = await Promise.all([
-            vat('verify', file, '--json'),
-            runTool('python3', ['-I', verifier, file, '--json']),
-          ]);
-          const shown = ({ output, code }: { output: string; code: number | null }) => {
-            const { result, exit_code, problems } = JSON.parse(output);
-            return { code, result, exit_code, problems: problems.map((problem: { code: string }) => problem.code) };
-          };
-          expect(shown({ output: ours.stdout, code: ours.code })).toEqual(shown(theirs));
-          return ours.code;
-        }),
-      );
-      expect(results).toEqual([0, 1, 2]);
-      expect((await run(['verify', original])).stdout).toMatch(/^ok +[\s\S]*\nThe dossier holds\.$/);
-      expect((await run(['verify', damaged])).stdout).toMatch(/\nWRONG {2}[\s\S]*\nThe dossier does not hold\.$/);
-      expect(await run(['verify', folder])).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/is a folder.*verify\.py/),
-      });
-    },
-    WITH_TOOLS_MS,
-  );
+describe('vat listen', () => {
+  it('prints the events that the service lists', async () => {
+    const file = await writeSample('event.csv', `vat_number\n${VALID}\n`);
+    const { body: before } = await world.http().get('/v1/events?limit=1').expect(200);
+    const after = before.data[0]?.event_id ?? 'start';
+    const words = ['listen', '--after', after, '--type', 'batch.completed', '--json'];
+    const listening = runHere(words, settings(), (line) => line.startsWith('{'));
+    const batch = JSON.parse((await runHere(['batch', file, '--json'], settings())).stdout.join(''));
+    const { code, stdout, stderr } = await listening;
+    const event = JSON.parse(stdout.join(''));
+    expect(event).toMatchObject({ type: 'batch.completed', body: { batch_id: batch.batch_id, total: 1, done: 1 } });
+    expect((await world.http().get(`/v1/events/${event.event_id}`).expect(200)).body).toEqual(event);
+    expect([code, stderr.at(-1)]).toEqual([0, `continue with --after ${event.event_id}`]);
+  });
 });
 
-describe('a command that cannot be done', () => {
-  const missing = { VAT_API_URL: '', VAT_API_KEY: '' };
-  it.each<[string, string[], Record<string, string>, RegExp]>([
-    ['no address', ['check', 'DE100'], missing, /^vat: Set VAT_API_URL to the address of the service/],
-    ['no key', ['check', 'DE100', '--api-url', 'http://127.0.0.1:1'], missing, /^vat: Set VAT_API_KEY/],
-    ['no number', ['check'], {}, /^vat: NUMBER is missing\. Write: vat check NUMBER/],
-    ['a surplus word', ['check', 'DE', '100'], {}, /^vat: Unexpected argument 100\. Write: vat check NUMBER/],
-    ['an unknown option', ['check', 'DE100', '--fast'], {}, /^vat: Unknown option '--fast'.*Write: vat check NUMBER/],
-    ['an unknown command', ['chekc'], {}, /^vat: There is no command chekc\. Write one of: check, batch/],
-    ['a wait that is no number', ['check', 'DE100', '--wait', 'long'], {}, /--wait is a whole number/],
-    [
-      'a file that does not exist',
-      ['batch', 'nothing.csv'],
-      {},
-      /^vat: nothing\.csv cannot be read: there is no such file/,
-    ],
-    ['results without --wait', ['batch', 'a.csv', '--out', 'b.csv'], {}, /^vat: --out needs --wait/],
-    [
-      'results of another format',
-      ['coverage', 'a.csv', '--out', 'b.txt'],
-      {},
-      /^vat: --out ends with \.csv or \.xlsx or \.pdf/,
-    ],
-    ['an unknown grade', ['coverage', 'package.json', '--min-grade', 'best'], {}, /--min-grade is one of basic, named/],
-    [
-      'a revoked key',
-      ['check', 'DE100', '--api-key', 'vat_test_nobody'],
-      {},
-      /\(UNAUTHORIZED\).* Set VAT_API_KEY to a key/,
-    ],
-    ['an unknown check', ['check', 'chk_0'], {}, /\(NOT_FOUND\) Check the id/],
-  ])('%s: ends with 2 and says what to do', async (_, words, environment, why) => {
-    expect(await run(words, environment)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(why) });
+describe('vat verify', () => {
+  it('verifies a dossier', async () => {
+    const { code, stdout } = await vat(
+      'verify',
+      path.join(PROJECT_ROOT, 'packages/evidence/fixtures/dossier-coverage.zip'),
+    );
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok +[\s\S]*\nThe dossier holds\.\n$/)]);
+  });
+});
+
+describe('a refusal of the service ends the command with 2, and the message says what to do:', () => {
+  it.each<[string, string[], RegExp]>([
+    ['a revoked key', ['DE100', '--api-key', 'vat_test_nobody'], /\(UNAUTHORIZED\).* Set VAT_API_KEY to a key/],
+    ['an unknown check', ['chk_0'], /\(NOT_FOUND\) Check the id/],
+    ['an invalid requester', ['DE100', '--requester', 'DE1'], /\(INVALID_REQUESTER\)/],
+  ])('%s', async (_, words, why) => {
+    const ended = await runHere(['check', ...words], settings());
+    expect(ended).toEqual({ code: 2, stdout: [], stderr: [expect.stringMatching(why)] });
   });
 
-  it('names a file that is too large, which the service refuses while it is sent', async () => {
+  it('a file that is too large, which the service refuses while it is sent', async () => {
     const file = await writeSample('large.csv', `vat_number\n${`${VALID}\n`.repeat(300_000)}`);
-    expect(await run(['batch', file])).toMatchObject({ code: 2, stderr: expect.stringMatching(/\(FILE_TOO_LARGE\)/) });
+    const { code, stderr } = await runHere(['batch', file], settings());
+    expect([code, stderr]).toEqual([2, [expect.stringMatching(/\(FILE_TOO_LARGE\)/)]]);
   });
 
-  it('names a test key that may not do it, and prints errors as JSON for programs', async () => {
+  it('a test key that may not do it, as JSON for programs', async () => {
     const file = await writeSample('one-number.csv', `${VALID}\n`);
-    const { code, stdout } = await run(['batch', file, '--json'], settings('test'));
-    expect([code, JSON.parse(stdout)]).toEqual([
+    const { code, stdout } = await runHere(['batch', file, '--json'], settings('test'));
+    expect([code, JSON.parse(stdout.join(''))]).toEqual([
       2,
       { error: { code: 'TEST_KEY_NOT_ALLOWED', message: expect.stringMatching(/Use a live key/) } },
     ]);
-  });
-
-  it('explains itself', async () => {
-    const [all, one] = [await run(['--help']), await run(['check', '--help'])];
-    for (const name of ['check', 'batch', 'coverage', 'listen', 'verify', 'mcp'])
-      expect(all).toMatchObject({ code: 0, stdout: expect.stringContaining(`vat ${name}`) });
-    expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/--requester NUMBER +your own VAT number/) });
   });
 });
 

@@ -1,21 +1,11 @@
-import type { WebhookEvent } from '@vat/receiver';
+import type { Event } from './api-types.js';
 import type { Surroundings } from './send.js';
 
-/** An event of the account. `body` is what a webhook receives. */
-export type AccountEvent = {
-  event_id: string;
-  type: string;
-  created_at: string;
-  /** True for events that a test key caused; absent otherwise. */
-  test?: boolean;
-  body: WebhookEvent;
-};
-
 /** The answer to `GET /v1/events` with `after`. */
-export type EventsAfter = { data: AccountEvent[]; last_event_id: string | null };
+export type EventsAfter = { data: Event[]; last_event_id: string | null };
 
 /** Events as they happen, without end. */
-export type EventFollower = AsyncIterable<AccountEvent> & {
+export type EventFollower = AsyncIterable<Event> & {
   /** Where to continue later: the `event_id` of the last event that was handed out, or `start`. */
   after: () => string;
 };

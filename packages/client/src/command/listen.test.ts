@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expressWebhook, type VerifiedDelivery } from '@vat/receiver';
 import { readVectors } from '../conformance.fixture.js';
 import { openScriptedService, refusal, type ScriptedService } from '../scripted-service.fixture.js';
-import { runCommand } from './run-command.js';
+import { runHere } from './run-here.fixture.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const { signatures } = await readVectors();
@@ -22,20 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** Runs `vat listen` until `enough` says so after a line, as Ctrl-C would end it. */
 const listen = async (words: string[], enough: (line: string) => boolean) => {
-  const [stopping, stdout, stderr] = [new AbortController(), [] as string[], [] as string[]];
-  const into = (lines: string[]) => (line: string) => {
-    lines.push(line);
-    if (enough(line)) stopping.abort(new Error('Interrupted.'));
-  };
-  const code = await runCommand(['listen', ...words], {
-    env: { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' },
-    print: into(stdout),
-    note: into(stderr),
-    signal: stopping.signal,
-  });
-  return { code, stdout, stderr, paths: service.calls.map(({ path }) => path) };
+  const env = { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' };
+  const ended = await runHere(['listen', ...words], env, enough);
+  return { ...ended, paths: service.calls.map(({ path }) => path) };
 };
 const page = (data: unknown[], last: unknown) => ({ body: { data, last_event_id: last } });
 
@@ -49,7 +39,10 @@ test('prints what happens from now on, until Ctrl-C, and says where to continue'
     expect.stringMatching(/watch\.changed {2}FR40303265045 validity: true → false$/),
   ]);
   expect([code, stderr.at(-1)]).toEqual([0, `continue with --after ${LAST}`]);
-  expect(paths.slice(0, 2)).toEqual(['/v1/events?limit=1', `/v1/events?after=${EVENTS[0]?.event_id}&wait=20`]);
+  expect(paths.slice(0, 2)).toEqual([
+    '/v1/events?limit=1',
+    `/v1/events?wait=20&limit=100&after=${EVENTS[0]?.event_id}`,
+  ]);
 });
 
 test('--forward-to posts every event with the signatures of a delivery', async () => {

@@ -1,12 +1,14 @@
-import type { AccountEvent } from '../follow-events.js';
+import type { Event } from '../api-types.js';
 import { makeSecret, signEvent } from '../sign-event.js';
-import { type Command, EXIT, textOf, UsageError } from './command.js';
+import { type Command, choiceOf, EXIT, textOf, UsageError } from './command.js';
 
 /** As long as the service waits for a receiver. */
 const FORWARD_MS = 10_000;
 
+const TYPES = ['check.completed', 'check.failed', 'batch.completed', 'watch.changed', 'webhook.test'] as const;
+
 /** What an event is about, in a few words. */
-const subjectOf = ({ body }: AccountEvent): string => {
+const subjectOf = ({ body }: Event): string => {
   if (body.event === 'check.completed') return `${body.check.vat_number} ${body.check.verdict}`;
   if (body.event === 'check.failed') return `${body.request_id} ${body.reason}`;
   if (body.event === 'batch.completed') return `${body.batch_id} ${body.done} done, ${body.failed} failed`;
@@ -15,11 +17,11 @@ const subjectOf = ({ body }: AccountEvent): string => {
   return '';
 };
 
-const showEvent = (event: AccountEvent): string =>
+const showEvent = (event: Event): string =>
   `${event.created_at}  ${event.event_id}  ${event.type}${event.test ? ' (test)' : ''}  ${subjectOf(event)}`.trimEnd();
 
 /** Posts an event as a delivery of the webhook, and returns what came of it. Never throws. */
-const forward = async (url: string, secret: string, { event_id: id, type, body }: AccountEvent): Promise<string> => {
+const forward = async (url: string, secret: string, { event_id: id, type, body }: Event): Promise<string> => {
   const text = JSON.stringify(body);
   const headers = signEvent({ secret, id, type, body: text, at: new Date() });
   const signal = AbortSignal.timeout(FORWARD_MS);
@@ -38,6 +40,7 @@ export const listen: Command = {
   summary: 'Prints the events of the account as they happen, until Ctrl-C; no webhook is needed',
   options: {
     after: ['EVENT', 'begin after this event, evt_…, or with start for all of them; by default with the next one'],
+    type: ['TYPE', `only events of this type: ${TYPES.join(', ')}`],
     'forward-to': ['URL', 'post each event to this address, signed like a delivery of the webhook'],
     secret: ['SECRET', 'whsec_… to sign with; by default a new one, which is printed'],
   },
@@ -50,8 +53,9 @@ export const listen: Command = {
     const secret = textOf(args, 'secret') ?? makeSecret();
     if (!/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret))
       throw new UsageError('--secret is whsec_ followed by base64, as it was shown when the webhook was saved.');
+    const type = choiceOf(args, 'type', TYPES);
     const vat = client();
-    const follower = vat.events(textOf(args, 'after') ?? (await vat.newestEvent({ signal })), { signal });
+    const follower = vat.events(textOf(args, 'after') ?? (await vat.newestEvent({ signal })), { type, signal });
     note(`following ${vat.baseUrl}; Ctrl-C ends it`);
     if (url !== undefined) note(`forwarding to ${url}, signed with ${secret}`);
     try {
