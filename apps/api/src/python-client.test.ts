@@ -20,7 +20,11 @@ beforeAll(async () => {
   // -S: without installed packages, since the client needs none.
   run = async (args, env = {}) => {
     const options = { cwd: PACKAGE, env: { ...python.env, PYTHONDONTWRITEBYTECODE: '1', ...env } };
-    const { stderr } = await promisify(execFile)(python.file, ['-S', '-W', 'error', '-m', 'unittest', ...args], options);
+    const { stderr } = await promisify(execFile)(
+      python.file,
+      ['-S', '-W', 'error', '-m', 'unittest', ...args],
+      options,
+    );
     return stderr;
   };
 });
@@ -46,7 +50,7 @@ test('the Python client works with a running service', async () => {
   });
   const secret = await configureWebhook(world, world.account, receiver.url);
   const report = await run(['tests.end_to_end'], {
-    ...{ BASE_URL: world.baseUrl(), LIVE_KEY: world.account.live_key, TEST_KEY: world.account.test_key },
+    ...{ BASE_URL: world.baseUrl(), LIVE_KEY: world.account.live_key, VAT_TEST_KEY: world.account.test_key },
     ...{ VIES_URL: world.vies.url, WEBHOOK_SECRET: secret, ARRIVALS: arrivals },
     ...{ HTTPS_URL: new URL(receiver.url).origin, CA_FILE: String(receivers.settings.NODE_EXTRA_CA_CERTS) },
   });

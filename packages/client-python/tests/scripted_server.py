@@ -6,7 +6,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Tuple, Type, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 from urllib.parse import parse_qsl, urlsplit
 
 from vat_validation.clock import Clock
@@ -48,6 +48,8 @@ Reply = Tuple[int, Any, Dict[str, str]]
 BROKEN = "broken"
 HALF = "half"
 SILENT = "silent"
+#: 413 before the body of the call is read, which it never is.
+EARLY = "early"
 
 
 def reply(status: int, body: Any = None, headers: Optional[Dict[str, str]] = None) -> Reply:
@@ -57,7 +59,7 @@ def reply(status: int, body: Any = None, headers: Optional[Dict[str, str]] = Non
 class ScriptedServer:
     """Answers one call after the other as written down; a further call is answered 599."""
 
-    def __init__(self, replies: List[Union[Reply, str]]) -> None:
+    def __init__(self, replies: Sequence[Union[Reply, str]]) -> None:
         self.calls: List[Call] = []
         self._replies = list(replies)
         self._ended = threading.Event()
@@ -65,6 +67,10 @@ class ScriptedServer:
 
         class Handler(BaseHTTPRequestHandler):
             def handle_any(self) -> None:
+                if script._replies[:1] == [EARLY]:
+                    script._replies[0] = reply(413, {"error": {"code": "FILE_TOO_LARGE", "message": "too large"}})
+                    self.headers.replace_header("Content-Length", "0")
+                    self.close_connection = True
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 script.calls.append(Call(self.command, self.path, headers, body))

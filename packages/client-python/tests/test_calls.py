@@ -7,7 +7,7 @@ import math
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any, List, Union
+from typing import Any, Sequence, Union
 
 from vat_validation import (
     ApiError,
@@ -26,7 +26,16 @@ from vat_validation import (
     UnexpectedAnswerError,
 )
 
-from .scripted_server import BROKEN, HALF, SILENT, FakeClock, Reply, ScriptedServer, reply
+from .scripted_server import (
+    BROKEN,
+    EARLY,
+    HALF,
+    SILENT,
+    FakeClock,
+    Reply,
+    ScriptedServer,
+    reply,
+)
 
 CHECK = {"id": "chk_1", "request_id": "req_1", "valid": True}
 INTERNAL = reply(500, {"error": {"code": "INTERNAL", "message": "Something failed on our side."}})
@@ -37,7 +46,7 @@ def error(status: int, code: str, **extra: Any) -> Reply:
 
 
 class Calls(unittest.TestCase):
-    def open(self, replies: List[Union[Reply, str]], **options: Any) -> Client:
+    def open(self, replies: Sequence[Union[Reply, str]], **options: Any) -> Client:
         self.server = ScriptedServer(replies)
         self.server.__enter__()
         self.addCleanup(self.server.__exit__, None, None, None)
@@ -47,7 +56,9 @@ class Calls(unittest.TestCase):
     def test_a_failed_call_is_repeated_with_the_same_idempotency_key_and_body(self) -> None:
         limited = error(429, "RATE_LIMITED", retry_after=2)
         running = error(409, "IDEMPOTENCY_IN_PROGRESS", retry_after=1)
-        client = self.open([INTERNAL, BROKEN, HALF, limited, running, reply(201, CHECK, {"Idempotency-Replayed": "true"})])
+        client = self.open(
+            [INTERNAL, BROKEN, HALF, limited, running, reply(201, CHECK, {"Idempotency-Replayed": "true"})]
+        )
         result = client.checks.create("DE100", reference="order-7", trader={"name": "Müller"})
         assert isinstance(result, Completed)
         self.assertEqual((result.check, result.replayed), (CHECK, True))
@@ -147,7 +158,14 @@ class Calls(unittest.TestCase):
 
     def test_an_outage_while_waiting_for_a_request_is_no_result(self) -> None:
         accepted = {"request_id": "req_1", "give_up_at": "2026-11-21T10:00:20.000Z", "checks": []}
-        ended = {"id": "req_1", "status": "completed", "give_up_at": None, "last_error": None, "reason": None, "check": CHECK}
+        ended = {
+            "id": "req_1",
+            "status": "completed",
+            "give_up_at": None,
+            "last_error": None,
+            "reason": None,
+            "check": CHECK,
+        }
         client = self.open([reply(202, accepted)] + [INTERNAL] * 6 + [reply(200, ended)])
         result = client.checks.create("DE100", wait=math.inf)
         self.assertEqual(result, Completed(CHECK, "req_1"))  # type: ignore[arg-type]
@@ -155,7 +173,14 @@ class Calls(unittest.TestCase):
     def test_a_pending_request_says_why_and_can_be_waited_for_later(self) -> None:
         entries = [{"source": "syntax"}, {"source": "vies", "code": "MS_MAX_CONCURRENT_REQ"}]
         accepted = {"request_id": "req_1", "give_up_at": "2026-11-21T10:00:20.000Z", "checks": entries}
-        ended = {"id": "req_1", "status": "completed", "give_up_at": None, "last_error": None, "reason": None, "check": CHECK}
+        ended = {
+            "id": "req_1",
+            "status": "completed",
+            "give_up_at": None,
+            "last_error": None,
+            "reason": None,
+            "check": CHECK,
+        }
         client = self.open([reply(202, accepted), reply(200, ended)])
         pending = client.checks.create("DE100")
         self.assertEqual(pending, Pending("req_1", "2026-11-21T10:00:20.000Z", "MS_MAX_CONCURRENT_REQ"))
@@ -186,6 +211,13 @@ class Calls(unittest.TestCase):
         self.assertIn(b'name="queue_gaps"\r\n\r\ntrue\r\n', fifth.body)
         self.assertIn(b'name="max_age_days"\r\n\r\n7\r\n', fifth.body)
 
+    def test_an_answer_that_comes_before_the_end_of_the_file_is_read(self) -> None:
+        client = self.open([EARLY])
+        with self.assertRaises(BadRequestError) as raised:
+            client.batches.upload(b"x" * 16 * 1024 * 1024)
+        self.assertEqual((raised.exception.status, raised.exception.code), (413, "FILE_TOO_LARGE"))
+        self.assertEqual(len(self.server.calls), 1)
+
     def test_a_batch_is_read_by_its_eta(self) -> None:
         def batch(status: str, eta: Any) -> Reply:
             return reply(200, {"batch_id": "bat_1", "status": status, "eta": eta})
@@ -213,7 +245,13 @@ class Calls(unittest.TestCase):
         for call in (lambda: client.checks.get(""), lambda: client.batches.results("bat_1", format="pdf")):
             with self.assertRaises(ValueError):
                 call()
-        for base_url, key in (("vat.example.com", "k"), ("ftp://x", "k"), ("https://x?y", "k"), ("https://x", ""), ("https://x", "a b")):
+        for base_url, key in (
+            ("vat.example.com", "k"),
+            ("ftp://x", "k"),
+            ("https://x?y", "k"),
+            ("https://x", ""),
+            ("https://x", "a b"),
+        ):
             with self.subTest(base_url, key=key), self.assertRaises(ValueError):
                 Client(base_url, key)
         self.assertEqual(len(self.server.calls), 1)

@@ -7,7 +7,15 @@ import unittest
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from vat_validation import Client, RetryPolicy, VerificationError, canonical_form, hash_check, verify_check, verify_delivery
+from vat_validation import (
+    Client,
+    RetryPolicy,
+    VerificationError,
+    canonical_form,
+    hash_check,
+    verify_check,
+    verify_delivery,
+)
 from vat_validation.checks import LEAST_POLL_INTERVAL, POLL_INTERVAL
 from vat_validation.retry import retry_delay
 
@@ -25,7 +33,7 @@ class Conformance(unittest.TestCase):
         cls.vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
 
     def vectors_of(self, part: str) -> List[Any]:
-        found = self.vectors[part]
+        found: List[Any] = self.vectors[part]
         self.assertGreater(len(found), 2)
         return found
 
@@ -39,6 +47,7 @@ class Conformance(unittest.TestCase):
     def test_deliveries_are_accepted_and_refused_for_the_stated_reasons(self) -> None:
         for vector in self.vectors_of("deliveries"):
             with self.subTest(vector["name"]):
+
                 def receive(vector: Any = vector) -> Any:
                     body = vector["body"].encode()
                     return verify_delivery(vector["headers"], body, vector["secrets"], now=vector["received_at"])
@@ -107,7 +116,12 @@ class Conformance(unittest.TestCase):
         self.assertEqual(policy, self.vectors["poll_policy"])
         for vector in self.vectors_of("polls"):
             with self.subTest(vector["name"]):
-                accepted = {"request_id": "req_1", "status": "pending", "give_up_at": None, "checks": []}
+                accepted: Dict[str, Any] = {
+                    "request_id": "req_1",
+                    "status": "pending",
+                    "give_up_at": None,
+                    "checks": [],
+                }
                 replies = []
                 for at, answer in enumerate(vector["answers"]):
                     headers = {} if answer["retry_after"] is None else {"Retry-After": answer["retry_after"]}
@@ -131,7 +145,9 @@ class Conformance(unittest.TestCase):
                     found = list(client.checks.list(**query))
                 self.assertEqual([check["id"] for check in found], vector["ids"])
                 limit = {} if "limit" in vector["query"] else {"limit": "100"}
-                self.assertEqual([call.query for call in server.calls], [{**limit, **p["query"]} for p in vector["pages"]])
+                self.assertEqual(
+                    [call.query for call in server.calls], [{**limit, **p["query"]} for p in vector["pages"]]
+                )
 
     def test_events_are_followed_from_one_to_the_next(self) -> None:
         for vector in self.vectors_of("events"):

@@ -31,7 +31,7 @@ class _SecureConnection(_EarlyAnswer, http.client.HTTPSConnection):
 
 class _Http(urllib.request.HTTPHandler):
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_Connection, req)  # type: ignore[arg-type]
+        return self.do_open(_Connection, req)
 
 
 class _Https(urllib.request.HTTPSHandler):
@@ -40,7 +40,7 @@ class _Https(urllib.request.HTTPSHandler):
         self._own_context = context
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(functools.partial(_SecureConnection, context=self._own_context), req)  # type: ignore[arg-type]
+        return self.do_open(functools.partial(_SecureConnection, context=self._own_context), req)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

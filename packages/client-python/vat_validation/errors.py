@@ -34,7 +34,13 @@ class ApiError(VatError):
     """
 
     def __init__(
-        self, code: str, message: str, *, status: int, request_id: Optional[str], extra: Optional[Mapping[str, Any]] = None
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int,
+        request_id: Optional[str],
+        extra: Optional[Mapping[str, Any]] = None,
     ) -> None:
         super().__init__(code, message, status=status, request_id=request_id)
         self.extra: Dict[str, Any] = dict(extra or {})

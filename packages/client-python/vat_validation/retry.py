@@ -73,7 +73,7 @@ def _can_succeed(status: Optional[int], code: Any, repeatable: bool) -> bool:
     if status == 429:
         return code not in _FINAL_LIMITS
     if status == 409:
-        return code == "IDEMPOTENCY_IN_PROGRESS"
+        return bool(code == "IDEMPOTENCY_IN_PROGRESS")
     return repeatable and (status is None or status in _UNKNOWN_OUTCOMES)
 
 

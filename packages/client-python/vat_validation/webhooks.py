@@ -138,9 +138,7 @@ def _hmac(key: bytes, message: bytes) -> bytes:
     return hmac.new(key, message, hashlib.sha256).digest()
 
 
-def _read_service_signature(
-    named: Dict[str, List[str]], body: bytes, secrets: Sequence[str]
-) -> Optional[_Signature]:
+def _read_service_signature(named: Dict[str, List[str]], body: bytes, secrets: Sequence[str]) -> Optional[_Signature]:
     header = "x-service-signature"
     text = _one_value(named, header)
     if text is None:
@@ -155,9 +153,7 @@ def _read_service_signature(
     return _Signature(header, int(timestamp), None, [bytes.fromhex(digits[1])], expected)
 
 
-def _read_standard_signature(
-    named: Dict[str, List[str]], body: bytes, secrets: Sequence[str]
-) -> Optional[_Signature]:
+def _read_standard_signature(named: Dict[str, List[str]], body: bytes, secrets: Sequence[str]) -> Optional[_Signature]:
     header = "webhook-signature"
     lists = named.get(header, [])
     if not lists:

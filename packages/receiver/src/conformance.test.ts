@@ -70,8 +70,7 @@ describe('the published signatures', () => {
 
 describe('the published deliveries', () => {
   it.each(deliveries)('$name: $error', ({ headers, body, secrets, received_at, error, event_id }) => {
-    const receive = () =>
-      verify({ headers, rawBody: body, secret: secrets, now: () => new Date(received_at * 1000) });
+    const receive = () => verify({ headers, rawBody: body, secret: secrets, now: () => new Date(received_at * 1000) });
     if (error === null) expect(receive()).toMatchObject({ id: event_id, event: JSON.parse(body) });
     else expect(receive).toThrow(expect.objectContaining({ name: 'VerificationError', code: error }));
   });
