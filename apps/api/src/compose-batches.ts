@@ -148,8 +148,7 @@ export const composeBatches = ({
       listCoverages: listCoverages(db),
       findCoverage: findCoverage(db),
       listCoverageLines: listCoverageLines(db),
-      findCoverageHead: findCoverageHead(db),
-      readCoverageResults: readCoverageResults(db),
+      coverageResults: { findHead: findCoverageHead(db), read: readCoverageResults(db) },
       deleteCoverage: async (id, accountId) => {
         const deleted = await removeCoverage(id, accountId);
         if (deleted) publishChange(accountId, 'coverage');
@@ -164,8 +163,7 @@ export const composeBatches = ({
       findBatch: findBatch(db),
       forecastBatches: forecast,
       listLines: listLines(db),
-      findResultsHead: findResultsHead(db),
-      readResults: readResults(db),
+      batchResults: { findHead: findResultsHead(db), read: readResults(db) },
       sendFile: sendFile(
         holdLease({
           leases: downloadLeases(db),

@@ -1,5 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { REPEAT_WARNING_MS } from '@vat/composition';
+import { randomUUID } from 'node:crypto';
+import { REPEAT_WARNING_MS, retryPolicies } from '@vat/composition';
 import {
   acceptRequest,
   admitRequest,
@@ -15,27 +15,16 @@ import {
   relockIdempotencyKey,
   storeIdempotentAnswer,
 } from '@vat/db';
-import { publicId, type RequestCheckDeps, requestCheck, TEST_POLICY, type UpstreamPolicy } from '@vat/domain';
-import { hashCheck } from '@vat/evidence';
+import { publicId, type RequestCheckDeps, requestCheck } from '@vat/domain';
+import { hashCheck, newSalt } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications, turnOf } from '@vat/queues';
 import { errorFields, type SettingsOf, throttledWarn } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
 
-const SALT_BYTES = 16;
-
-const livePolicyOf = (settings: SettingsOf<'api'>): UpstreamPolicy => ({
-  windowMs: settings.UPSTREAM_WINDOW,
-  windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
-  backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
-  giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
-  backpressureAfterMs: settings.BACKPRESSURE_AFTER,
-});
-
 /** Composes direct checks: their repositories, their lookup jobs, and the notifications that workers send back. */
 export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) => {
   const { db, producer, subscriberRedis, publishChange, log, stopping, now } = context;
-  const livePolicy = livePolicyOf(settings);
 
   // Lookup jobs carry the id of this process, so that the worker notifies the process whose caller is waiting.
   const apiId = randomUUID();
@@ -81,8 +70,8 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
         findKey: findIdempotencyKey(db),
         relockKey: relockIdempotencyKey(db),
         hashCheck,
-        newSalt: () => randomBytes(SALT_BYTES).toString('hex'),
-        policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+        newSalt,
+        policyOf: retryPolicies(settings),
         openSubscription: notifier.subscribe,
         prepareLookup: (request) =>
           producer.prepare({

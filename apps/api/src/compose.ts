@@ -109,6 +109,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const evidence = composeEvidence(settings, context);
   const events = composeEvents(context, subscribeToPageUpdates);
 
+  const verifier = cached(readVerifierProgram, Number.POSITIVE_INFINITY);
   const app = createApp({
     log,
     metrics,
@@ -129,7 +130,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
     findCheckOfAnyAccount: findCheckOfAnyAccount(db),
     anchorEveryMs: settings.ANCHOR_EVERY,
-    readVerifier: readVerifierProgram,
+    readVerifier: () => verifier(now()),
     ...checks.deps,
     ...composeWebhooks(context),
     ...batches.deps,

@@ -7,7 +7,7 @@ import { openRaw } from './raw-connection.fixture.js';
 let world: World;
 let caller: () => ReturnType<World['http']>;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ workers: 0 });
   caller = await crowd(world, world.account.account_id);
 });
 afterAll(() => world?.stop());

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { issueKeys, startWorld, until, type World } from '@vat/testkit';
-import { type Browser, openBrowser } from './dashboard/browser.fixture.js';
+import { type Browser, openSignedIn } from './dashboard/browser.fixture.js';
 
 let world: World;
 beforeAll(async () => {
@@ -77,11 +77,7 @@ test('keys of one account are limited separately, and an unknown key is always 4
 
 describe('a dashboard user', () => {
   const LIMIT = 50;
-  const signIn = async (email: string): Promise<Browser> => {
-    const browser = openBrowser(world.baseUrl());
-    expect((await browser.signIn(email)).status).toBe(200);
-    return browser;
-  };
+  const signIn = (email: string) => openSignedIn(world.baseUrl(), email);
   /** One cheap call of a session to one of the API processes. */
   const read = async (n: number, { cookie }: Browser, path = '/config') => {
     const sentAt = performance.now();

@@ -1,4 +1,4 @@
-import { REPEAT_WARNING_MS } from '@vat/composition';
+import { REPEAT_WARNING_MS, retryPolicies } from '@vat/composition';
 import {
   beginLookup,
   endRequest,
@@ -17,7 +17,6 @@ import {
   persistAnswer,
   type RequestRef,
   settleCheck,
-  TEST_POLICY,
   userAgentOf,
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
@@ -28,7 +27,7 @@ import type { Recording } from './compose-recording.js';
 import { lookUpWithinSlot, observeOutcome, performLookupJob } from './processors/perform-lookup.js';
 import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
-import { enrichmentOf, livePolicyOf, slotsUrlOf, statesOf } from './settings.js';
+import { enrichmentOf, slotsUrlOf, statesOf } from './settings.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -124,7 +123,7 @@ export const composeChecks = (
       }),
   });
   const onOutcome = observeOutcome({ pacing, statistics, alarm: createAlarm(context), metrics });
-  const livePolicy = livePolicyOf(settings);
+  const policyOf = retryPolicies(settings);
   const lookupHandler = (memberState: MemberState | null) =>
     performLookupJob(
       performLookup({
@@ -158,7 +157,7 @@ export const composeChecks = (
         enqueueDelivery: sendDelivery,
         publishChange,
         notifyCaller,
-        policyOf: (test) => (test ? TEST_POLICY : livePolicy),
+        policyOf,
         onSlotWait: (state, waitMs) => metrics.slotWaits.observe({ member_state: state }, waitMs / 1_000),
         onOutcome,
         onAbandoned: (request, reason) => {

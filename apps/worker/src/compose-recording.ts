@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { REPEAT_WARNING_MS } from '@vat/composition';
 import { completeBatches, dispatchLines, findRunningWatch, queuesToDispatch, settleRequest } from '@vat/db';
@@ -12,7 +11,7 @@ import {
   recordCheck,
   type StoredCheck,
 } from '@vat/domain';
-import { hashCheck } from '@vat/evidence/proof';
+import { hashCheck, newSalt } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification } from '@vat/queues';
 import { errorFields, throttledWarn } from '@vat/runtime';
 import type { WorkerRole } from './settings.js';
@@ -65,7 +64,7 @@ export const composeRecording = (
     pause: (ms) => pause(ms),
     now,
   });
-  const make = makeCheck({ hashCheck, newSalt: () => randomBytes(16).toString('hex') });
+  const make = makeCheck({ hashCheck, newSalt });
   const record = recordCheck({
     make,
     findRunningWatch: findRunningWatch(db),

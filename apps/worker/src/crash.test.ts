@@ -5,6 +5,7 @@ import {
   NUMBERED_STATES,
   numberOf,
   openWorldRedis,
+  postCheck,
   readLedger,
   reportFigure,
   startWorld,
@@ -65,15 +66,11 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
     const state = NUMBERED_STATES[calls % NUMBERED_STATES.length] ?? 'DE';
     const api = world.apis[randomInt(world.apis.length)];
     try {
-      const response = await fetch(`${String(api?.ready.base_url)}/v1/checks`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${keys[calls % keys.length]}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ vat_number: numberOf(state, calls) }),
-      });
-      const body = (await response.json()) as { id: string; request_id: string; error?: { code: string } };
-      if (response.status === 201) return { status: 201, checkId: body.id };
-      if (response.status === 202) return { status: 202, requestId: body.request_id };
-      return { status: 'refused', code: `${response.status} ${body.error?.code}` };
+      const key = keys[calls % keys.length] ?? '';
+      const { status, body } = await postCheck(String(api?.ready.base_url), key, numberOf(state, calls));
+      if (status === 201) return { status: 201, checkId: String(body.id) };
+      if (status === 202) return { status: 202, requestId: String(body.request_id) };
+      return { status: 'refused', code: `${status} ${(body.error as { code: string } | undefined)?.code}` };
     } catch {
       // The process died under the call: the caller knows nothing, and was promised nothing.
       return 'cut';

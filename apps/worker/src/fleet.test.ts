@@ -2,6 +2,7 @@ import {
   callChecks,
   issueKeys,
   numberOf,
+  postCheck,
   readLedger,
   startWorld,
   type TestProcess,
@@ -22,13 +23,7 @@ let numbers = 0;
 const call = async (state: Parameters<typeof numberOf>[0]) => {
   numbers += 1;
   const [key = ''] = await issueKeys(world, 1);
-  const response = await fetch(`${world.baseUrl()}/v1/checks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ vat_number: numberOf(state, numbers) }),
-  });
-  await response.arrayBuffer();
-  return response.status;
+  return (await postCheck(world.baseUrl(), key, numberOf(state, numbers))).status;
 };
 const totalOf = async (state: string) => (await world.vies.stats()).states[state]?.total ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;

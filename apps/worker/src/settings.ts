@@ -1,5 +1,5 @@
 import { verifySlotsUrl } from '@vat/db';
-import { type EnrichmentSourceName, MEMBER_STATES, type MemberState, type UpstreamPolicy } from '@vat/domain';
+import { type EnrichmentSourceName, MEMBER_STATES, type MemberState } from '@vat/domain';
 import { readEnabledSources } from '@vat/enrichment';
 import { readAsSetting, SettingsError, type SettingsOf } from '@vat/runtime';
 import { type Network, parseNetworks } from '@vat/webhooks';
@@ -38,15 +38,6 @@ export const statesOf = (settings: WorkerSettings): MemberState[] =>
     settings.WORKER_MEMBER_STATES.map((state) => (state === 'all' ? state : state.toUpperCase())),
     MEMBER_STATES,
   );
-
-/** The retry policy of live requests. */
-export const livePolicyOf = (settings: WorkerSettings): UpstreamPolicy => ({
-  windowMs: settings.UPSTREAM_WINDOW,
-  windowRetryDelaysMs: settings.UPSTREAM_RETRY_DELAYS,
-  backgroundRetryDelaysMs: settings.BACKGROUND_RETRY_DELAYS,
-  giveUpAfterMs: settings.BACKGROUND_GIVE_UP_AFTER,
-  backpressureAfterMs: settings.BACKPRESSURE_AFTER,
-});
 
 /** The address of the connection that holds slots. */
 export const slotsUrlOf = ({ SLOTS_DATABASE_URL, DATABASE_URL }: WorkerSettings): string =>

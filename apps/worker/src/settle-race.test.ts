@@ -3,6 +3,7 @@ import {
   issueKeys,
   NUMBERED_STATES,
   numberOf,
+  postCheck,
   readLedger,
   reportFigure,
   startWorld,
@@ -28,15 +29,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 let numbers = 0;
-const call = async (key: string, vatNumber: string) => {
-  const response = await fetch(`${world.baseUrl()}/v1/checks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ vat_number: vatNumber }),
-  });
-  const body = (await response.json()) as Record<string, unknown>;
-  return { status: response.status, body };
-};
+const call = (key: string, vatNumber: string) => postCheck(world.baseUrl(), key, vatNumber);
 
 const noneOpen = async () => {
   const ledger = await readLedger(world);

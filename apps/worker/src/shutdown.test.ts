@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { issueKeys, numberOf, readLedger, reportFigure, runProgram, startWorld, until, type World } from '@vat/testkit';
+import {
+  issueKeys,
+  numberOf,
+  postCheck,
+  readLedger,
+  reportFigure,
+  runProgram,
+  startWorld,
+  until,
+  type World,
+} from '@vat/testkit';
 
 let world: World;
 beforeAll(async () => {
@@ -16,12 +26,7 @@ beforeEach(() => world.vies.reset());
 let numbers = 0;
 const postTo = async (baseUrl: string, vatNumber: string) => {
   const [key = ''] = await issueKeys(world, 1);
-  const response = await fetch(`${baseUrl}/v1/checks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ vat_number: vatNumber }),
-  });
-  return { status: response.status, body: (await response.json()) as { request_id: string } };
+  return postCheck(baseUrl, key, vatNumber);
 };
 const nextNumber = (state: Parameters<typeof numberOf>[0]): string => {
   numbers += 1;

@@ -7,6 +7,7 @@ import {
   NUMBERED_STATES,
   numberOf,
   openWorldRedis,
+  postCheck,
   readLedger,
   reportFigure,
   startWorld,
@@ -154,15 +155,7 @@ test('after a loss of Redis pending requests go on, each once', async () => {
   for (let left = count; left > 0; left -= 200) {
     const keys = await issueKeys(world, Math.min(200, left), accounts[Math.floor((left - 1) / 200)]?.id);
     const statuses = await Promise.all(
-      keys.map(async (key) => {
-        const response = await fetch(`${world.baseUrl()}/v1/checks`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ vat_number: nextNumber() }),
-        });
-        await response.arrayBuffer();
-        return response.status;
-      }),
+      keys.map(async (key) => (await postCheck(world.baseUrl(), key, nextNumber())).status),
     );
     expect(new Set(statuses)).toEqual(new Set([202]));
   }

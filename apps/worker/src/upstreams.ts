@@ -1,4 +1,5 @@
 import {
+  addBuckets,
   bucketOf,
   type CallUpstream,
   type CheckRequest,
@@ -100,7 +101,7 @@ export const upstreamStatistics = (
     if (!known) return void counted.set(key, tally);
     known.lookups += tally.lookups;
     known.lines += tally.lines;
-    for (const [n, count] of tally.buckets.entries()) known.buckets[n] = (known.buckets[n] ?? 0) + count;
+    addBuckets(known.buckets, tally.buckets);
   };
 
   return {

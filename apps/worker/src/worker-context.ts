@@ -1,4 +1,4 @@
-import { openConnections, REPEAT_WARNING_MS } from '@vat/composition';
+import { openConnections, REPEAT_WARNING_MS, readiness } from '@vat/composition';
 import { pingDatabase, readWaits } from '@vat/db';
 import { type Consumer, type JobHandlers, joinCluster, pingRedis, QUEUES, startConsumers } from '@vat/queues';
 import { createMetrics, type Logger, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
@@ -69,18 +69,8 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
     },
   ];
   const redisAnswers = pingRedis(producerRedis);
-  const ready = async () => {
-    const [postgres, redis] = await Promise.all([
-      pingDatabase(db)().then(
-        () => 'ok' as const,
-        () => 'unreachable' as const,
-      ),
-      redisAnswers().then((answers) => (answers ? ('ok' as const) : ('unreachable' as const))),
-    ]);
-    const ok = postgres === 'ok' && !stopping.aborted;
-    const status = stopping.aborted ? 'stopping' : !ok ? 'unavailable' : redis === 'ok' ? 'ok' : 'degraded';
-    return { ok, status, postgres, redis, queues: consumers.map((consumer) => consumer.name) };
-  };
+  const readinessNow = readiness({ pingDatabase: pingDatabase(db), pingRedis: redisAnswers, stopping });
+  const ready = async () => ({ ...(await readinessNow()), queues: consumers.map((consumer) => consumer.name) });
 
   const waits = readWaits(db);
   let waitsReadAt = 0;

@@ -42,7 +42,6 @@ export * from './request/admit-request.js';
 export * from './request/checks.js';
 export * from './request/lookups.js';
 export * from './request/malformed-lines.js';
-export * from './request/record-malformed.js';
 export * from './request/request-row.js';
 export * from './request/requests.js';
 export * from './request/settle-request.js';

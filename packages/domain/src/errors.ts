@@ -278,3 +278,7 @@ export class AppError extends Error {
     return ERROR_CATALOGUE[this.code];
   }
 }
+
+/** A BAD_REQUEST about one part of a call. `path`: the name of a field, parameter or header. `message`: without a full stop. */
+export const badRequest = (path: string, message: string, cause?: unknown): AppError =>
+  new AppError('BAD_REQUEST', { message: `${message}.`, extra: { fields: [{ path, message }] }, cause });

@@ -32,6 +32,11 @@ export const bucketOf = (durationMs: number): number => {
   return bucket === -1 ? DURATION_BOUNDS_MS.length : bucket;
 };
 
+/** Adds counted durations to others, bucket by bucket. */
+export const addBuckets = (buckets: number[], counts: readonly number[]): void => {
+  for (const [n, count] of counts.entries()) buckets[n] = (buckets[n] ?? 0) + count;
+};
+
 /** The duration below which `share` of the counted lookups lie, to the accuracy of the buckets; null when none were counted. */
 export const percentile = (buckets: readonly number[], share: number): number | null => {
   const total = buckets.reduce((sum, n) => sum + n, 0);
@@ -106,10 +111,8 @@ export const memberStateHealth = (
       lookups === 0
         ? null
         : rounded(mine.reduce((sum, tally) => sum + (tally.end === end ? tally.lookups : 0), 0) / lookups);
-    const buckets = mine.reduce<number[]>((sum, tally) => {
-      for (const [n, count] of tally.buckets.entries()) sum[n] = (sum[n] ?? 0) + count;
-      return sum;
-    }, []);
+    const buckets: number[] = [];
+    for (const tally of mine) addBuckets(buckets, tally.buckets);
     const queue = waits.filter((wait) => wait.memberState === memberState);
     const oldest = (of: readonly Wait[]): number | null =>
       of.length === 0
@@ -123,14 +126,8 @@ export const memberStateHealth = (
       answered,
       saturated: share('saturated'),
       unavailable: share('unavailable'),
-      p50Ms: percentile(
-        Array.from(buckets, (n) => n ?? 0),
-        0.5,
-      ),
-      p95Ms: percentile(
-        Array.from(buckets, (n) => n ?? 0),
-        0.95,
-      ),
+      p50Ms: percentile(buckets, 0.5),
+      p95Ms: percentile(buckets, 0.95),
       queueDepth: queue.reduce((sum, { depth }) => sum + depth, 0),
       oldestWaitMs: oldest(queue),
       oldestWaitsMs: Object.fromEntries(

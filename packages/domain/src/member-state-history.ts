@@ -1,4 +1,4 @@
-import { type LookupEnd, type MinuteTally, percentile } from './member-state-health.js';
+import { addBuckets, type LookupEnd, type MinuteTally, percentile } from './member-state-health.js';
 import type { MemberState } from './member-states.js';
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ export const hourTallies = (tallies: readonly MinuteTally[]): HourTally[] => {
     const key = `${memberState} ${hour.getTime()}`;
     const sum = hours.get(key) ?? { memberState, hour, answered: 0, saturated: 0, unavailable: 0, buckets: [] };
     sum[end] += lookups;
-    for (const [n, count] of buckets.entries()) sum.buckets[n] = (sum.buckets[n] ?? 0) + count;
+    addBuckets(sum.buckets, buckets);
     hours.set(key, sum);
   }
   return [...hours.values()];

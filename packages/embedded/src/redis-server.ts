@@ -19,15 +19,7 @@ import {
   waitForExit,
 } from './server-process.js';
 
-const DEFAULT_PATH = [
-  '/usr/local/sbin',
-  '/usr/local/bin',
-  '/usr/sbin',
-  '/usr/bin',
-  '/sbin',
-  '/bin',
-  '/opt/homebrew/bin',
-];
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 const PROBE_TIMEOUT_MS = 1_000;
 
 /** Options of {@link startRedis}. */
@@ -58,7 +50,7 @@ export const startRedis = async ({
   port,
   binDir,
   durable = true,
-  env = { PATH: DEFAULT_PATH.join(path.delimiter) },
+  env = { PATH: DEFAULT_PATH },
   log = () => undefined,
   signal,
 }: StartRedis): Promise<EmbeddedServer> => {

@@ -1,9 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { CheckBody, HashCheck } from '@vat/domain';
 import { canonicalText } from './canonical-form.js';
 
 /** The RFC 8785 form of any JSON value as UTF-8 bytes: equal values give equal bytes. */
 export const canonicalForm = (value: unknown): Buffer => Buffer.from(canonicalText(value), 'utf8');
+
+/** The salt of a new check: 16 random bytes in hex. */
+export const newSalt = (): string => randomBytes(16).toString('hex');
 
 /**
  * The RFC 8785 (JCS) form of a check's body and its SHA-256. Throws for values that implementations of JCS treat differently

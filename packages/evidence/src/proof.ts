@@ -4,7 +4,7 @@ export { decodeAnchor, encodeAnchor, NO_ANCHOR_HASH } from './anchor/anchor.js';
 export { type Closing, closeAnchor, closeNextAnchor } from './anchor/close-anchor.js';
 export { expiresSoon } from './audit/report-standings.js';
 export { verifyAnchors } from './audit/verify-anchors.js';
-export { canonicalForm, hashCheck } from './hash-check.js';
+export { canonicalForm, hashCheck, newSalt } from './hash-check.js';
 export { tokenCertificates, withIssuers } from './timestamp/certificates.js';
 export {
   createTimestamper,

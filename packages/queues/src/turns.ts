@@ -2,11 +2,8 @@ import { TURN_PLACES } from '@vat/domain';
 import { defineScript, type RedisConnection } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass } from './job-catalogue.js';
 
-/** Jobs run in the order of their places; see {@link TURN_PLACES}. */
-const PLACES: Readonly<Record<PriorityClass, { ahead: number; each: number }>> = TURN_PLACES;
-
-/** The same for the script. */
-const PLACES_TEXT = JSON.stringify(PLACES);
+/** {@link TURN_PLACES} for the script. */
+const PLACES_TEXT = JSON.stringify(TURN_PLACES);
 
 /** BullMQ's greatest priority; the lowest is 1, since 0 stands for none. */
 const MAX_PRIORITY = 2 ** 21 - 1;
@@ -128,7 +125,7 @@ export const createTurns = (connection: RedisConnection) => {
       FOREIGN_AHEAD,
       MAX_PRIORITY,
       isNew ? '1' : '0',
-      ...jobs.flatMap(({ turn, priority }) => [turn, PLACES[priority].ahead, PLACES[priority].each]),
+      ...jobs.flatMap(({ turn, priority }) => [turn, TURN_PLACES[priority].ahead, TURN_PLACES[priority].each]),
     );
   return {
     /** The priorities in BullMQ of jobs that are about to be added, in the order of their turns. */

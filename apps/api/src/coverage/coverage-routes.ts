@@ -1,5 +1,4 @@
 import { type COVERAGE_OPERATIONS, coverageFields, presentCoverage, presentCoverageLine } from '@vat/contracts';
-import type { ResultsHead } from '@vat/db';
 import {
   AppError,
   type Coverage,
@@ -15,7 +14,7 @@ import { COVERAGE_COLUMNS } from '@vat/spreadsheet';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { replyWithPage } from '../http/parse.js';
-import { resultsRoutes } from '../results/send-file.js';
+import { type ResultsSource, resultsRoutes } from '../results/send-file.js';
 import { dispositionOf } from '../results/stream-results.js';
 import { createdAnswer, type Routes, SENT } from '../routes/route.js';
 import type { InTurn } from '../turns.js';
@@ -34,8 +33,7 @@ export type CoverageRoutesDeps = UploadRoutesDeps & {
   findCoverage: (id: CoverageId, accountId: string) => Promise<Coverage | null>;
   /** In the order of the file; `null` when there is no such coverage. */
   listCoverageLines: ListCoverageLines;
-  findCoverageHead: (id: CoverageId, accountId: string) => Promise<ResultsHead | null>;
-  readCoverageResults: (id: CoverageId, afterId: string | null, limit: number) => Promise<CoverageResultLine[]>;
+  coverageResults: ResultsSource<'coverage', CoverageResultLine>;
   deleteCoverage: (id: CoverageId, accountId: string) => Promise<boolean>;
   /** Drawing occupies the process, so the documents of one account are drawn one after the other. */
   certificateInTurn: InTurn;
@@ -49,13 +47,8 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
       `${deps.baseUrl()}/v1/coverage/${publicId('coverage', coverage.id)}`,
     );
 
-  const results = resultsRoutes('coverage', {
-    columns: COVERAGE_COLUMNS,
-    resultOf: coverageResultOf,
-    findHead: deps.findCoverageHead,
-    read: deps.readCoverageResults,
-    sendFile: deps.sendFile,
-  });
+  const source = { ...deps.coverageResults, sendFile: deps.sendFile };
+  const results = resultsRoutes('coverage', { columns: COVERAGE_COLUMNS, resultOf: coverageResultOf, ...source });
 
   return {
     createCoverage: (call) =>

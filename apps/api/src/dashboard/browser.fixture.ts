@@ -37,6 +37,13 @@ export const openBrowser = (baseUrl: string): Browser => {
   return browser;
 };
 
+/** Opens a browser whose user is signed in. */
+export const openSignedIn = async (baseUrl: string, email: string): Promise<Browser> => {
+  const browser = openBrowser(baseUrl);
+  expect((await browser.signIn(email)).status).toBe(200);
+  return browser;
+};
+
 /** The Set-Cookie of an answer; empty when there is none. Throws when there are several. */
 export const setCookieOf = (answer: { get: (name: 'Set-Cookie') => string[] | undefined }): string => {
   const cookies = answer.get('Set-Cookie') ?? [];

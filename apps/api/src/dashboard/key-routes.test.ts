@@ -1,6 +1,6 @@
 import { uuidOf } from '@vat/domain';
 import { issueKeys, startWorld, type TestAccount, until, type World } from '@vat/testkit';
-import { type Browser, openBrowser } from './browser.fixture.js';
+import { type Browser, openSignedIn } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
 type Shown = { key_id: string; name: string; hint: string; test: boolean; revoked_at: string | null };
@@ -20,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-const signedIn = async (email: string): Promise<Browser> => {
-  const browser = openBrowser(world.baseUrl());
-  expect((await browser.signIn(email)).status).toBe(200);
-  return browser;
-};
+const signedIn = (email: string) => openSignedIn(world.baseUrl(), email);
 const create = async (browser: Browser, body: object): Promise<{ key_id: string; key: string }> => {
   const { status, body: created } = await browser.call('post', '/keys', body);
   expect([status, created]).toEqual([

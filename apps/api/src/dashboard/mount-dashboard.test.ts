@@ -1,23 +1,20 @@
-import { runProgram, startWorld, type World } from '@vat/testkit';
-import { openBrowser } from './browser.fixture.js';
+import { runProgram, startWorld, until, type World } from '@vat/testkit';
+import { openBrowser, openSignedIn } from './browser.fixture.js';
 
 const EMAIL = 'owner@example.com';
 const OTHER_EMAIL = 'other@example.com';
+const FILE = Buffer.from('vat_number;note\nDE136695976;Müller\n');
 const NOBODYS_KEY = '/keys/key_01h45ytscbebyvny4gc8cr8ma2';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ workers: 0 });
+  world = await startWorld();
   await Promise.all([EMAIL, OTHER_EMAIL].map((email) => world.newAccount({ email })));
 });
 afterAll(() => world?.stop());
 
 const browser = () => openBrowser(world.baseUrl());
-const signedIn = async (email = EMAIL) => {
-  const opened = browser();
-  expect((await opened.signIn(email)).status).toBe(200);
-  return opened;
-};
+const signedIn = (email = EMAIL) => openSignedIn(world.baseUrl(), email);
 
 const CHANGES = [
   ['delete', '/session', undefined],
@@ -140,6 +137,24 @@ test('no answer may be cached, framed, sniffed or embedded, errors included', as
     });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   }
+});
+
+test('a session uploads a file, follows it and downloads its results', async () => {
+  const browser = await signedIn();
+  const made = await browser.call('post', '/batches').attach('file', FILE, 'a.csv').field('label', 'Mine');
+  expect([made.status, made.body]).toEqual([201, expect.objectContaining({ label: 'Mine', total: 1 })]);
+  const path = `/batches/${made.body.batch_id}`;
+  await until('the batch to complete', async () => (await browser.call('get', path)).body.status === 'completed');
+  const results = await browser.call('get', `${path}/results.csv?delimiter=;`);
+  expect(results.text).toContain('DE136695976;Müller;DE136695976;true;valid;');
+  expect((await browser.call('delete', path)).status).toBe(204);
+});
+
+test('an upload without the CSRF token is refused before its file is read', async () => {
+  const browser = await signedIn();
+  browser.csrf = 'wrong';
+  const refused = await browser.call('post', '/batches').attach('file', Buffer.alloc(3_000_000, 120), 'a.csv');
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { connectRedis, publishPageUpdates, subscribePageUpdates } from '@vat/queues';
-import { startWorld, until, type World } from '@vat/testkit';
+import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { type PageStreamLimits, type PageStreams, pageStreams } from './page-streams.js';
 
 const QUICK: PageStreamLimits = {
@@ -11,7 +11,7 @@ const QUICK: PageStreamLimits = {
   rereadMs: 40,
 };
 
-let world: World;
+let namespace: RedisNamespace;
 let prefix: string;
 let redis: ReturnType<typeof connectRedis>;
 let publisher: ReturnType<typeof connectRedis>;
@@ -19,14 +19,13 @@ let live: Set<string>;
 let isPostgresAway: boolean;
 let streams: PageStreams;
 beforeAll(async () => {
-  world = await startWorld({ apis: 0, workers: 0 });
-  prefix = world.name;
+  namespace = await openRedisNamespace();
+  prefix = namespace.prefix;
 });
-afterAll(() => world?.stop());
+afterAll(() => namespace?.close());
 beforeEach(async () => {
-  const url = String(world.settings.REDIS_URL);
-  redis = connectRedis(url, 'consumer', () => undefined);
-  publisher = connectRedis(url, 'producer', () => undefined);
+  redis = connectRedis(namespace.url, 'consumer', () => undefined);
+  publisher = connectRedis(namespace.url, 'producer', () => undefined);
   // On a busy machine connecting takes longer than the 40 ms after which pages are made to read everything.
   await until('both connections', () => redis.status === 'ready' && publisher.status === 'ready');
   live = new Set(['s1', 's2', 's3']);

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { PAGE_TOPICS } from '@vat/domain';
 import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw, type RawConnection } from '../raw-connection.fixture.js';
-import { type Browser, openBrowser } from './browser.fixture.js';
+import { type Browser, openBrowser, openSignedIn } from './browser.fixture.js';
 
 /** A page that reads the stream /app/api/news. */
 type Listening = {
@@ -68,11 +68,7 @@ afterEach(() => {
 });
 
 const urlOf = (api: number) => String(world.apis[api]?.ready.base_url);
-const signedIn = async (email: string, baseUrl = world.baseUrl()): Promise<Browser> => {
-  const browser = openBrowser(baseUrl);
-  expect((await browser.signIn(email)).status).toBe(200);
-  return browser;
-};
+const signedIn = (email: string, baseUrl = world.baseUrl()) => openSignedIn(baseUrl, email);
 const open = async (browser = owner, baseUrl = urlOf(0)): Promise<Listening> => {
   const page = await listen(baseUrl, browser);
   opened.push(page);

@@ -1,5 +1,5 @@
 import { openWorldRedis, startWorld, type World } from '@vat/testkit';
-import { type Browser, openBrowser, PASSWORD, setCookieOf } from './browser.fixture.js';
+import { type Browser, openBrowser, openSignedIn, PASSWORD, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
 const WANTED = 'a few words are good';
@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-const browser = (api = 0): Browser => openBrowser(String(world.apis[api]?.ready.base_url));
+const addressOf = (api: number) => String(world.apis[api]?.ready.base_url);
+const browser = (api = 0): Browser => openBrowser(addressOf(api));
 /** A separate user for each test; creating a user is faster than creating an account. */
 const newUser = async (): Promise<string> => {
   made += 1;
@@ -24,11 +25,7 @@ const newUser = async (): Promise<string> => {
   );
   return email;
 };
-const signedIn = async (email: string, api = 0): Promise<Browser> => {
-  const opened = browser(api);
-  expect((await opened.signIn(email)).status).toBe(200);
-  return opened;
-};
+const signedIn = (email: string, api = 0) => openSignedIn(addressOf(api), email);
 const change = (by: Browser, current: string, wanted: string) =>
   by.call('put', '/password', { current_password: current, new_password: wanted });
 const isIn = async (by: Browser) => (await by.call('get', '/session')).status === 200;

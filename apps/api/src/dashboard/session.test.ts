@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { uuidOf } from '@vat/domain';
 import { startWorld, type TestProcess, type World } from '@vat/testkit';
 import supertest from 'supertest';
-import { openBrowser, PASSWORD, setCookieOf } from './browser.fixture.js';
+import { openBrowser, openSignedIn, PASSWORD, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -19,11 +19,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const browser = () => openBrowser(world.baseUrl());
-const signedIn = async (email = EMAIL) => {
-  const opened = browser();
-  expect((await opened.signIn(email)).status).toBe(200);
-  return opened;
-};
+const signedIn = (email = EMAIL) => openSignedIn(world.baseUrl(), email);
 const tokenOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
 const randomToken = () => randomBytes(32).toString('base64url');
 const sessionIs = async (cookie: string) =>

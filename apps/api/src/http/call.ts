@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Caller, SignedIn } from '@vat/db';
-import { AppError, type IdKind, type Reader, readVatNumber, type StoredId, uuidOf } from '@vat/domain';
+import { AppError, badRequest, type IdKind, type Reader, readVatNumber, type StoredId, uuidOf } from '@vat/domain';
 import { canonicalForm } from '@vat/evidence';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
-import { badRequest } from './bad-request.js';
 
 /** The signed-in user of the dashboard and the token of the session. */
 export type DashboardSession = SignedIn & { token: string };

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { explainIssue, fieldErrors, type InputSource } from '@vat/contracts';
-import { AppError, type Reader } from '@vat/domain';
+import { AppError, badRequest, type Reader } from '@vat/domain';
 import type { z } from 'zod';
-import { badRequest } from './bad-request.js';
 
 /** Parses an input by its schema. Throws BAD_REQUEST with the fields to correct. */
 export const parse = <S extends z.ZodType>(schema: S, input: unknown, source: InputSource = 'body'): z.output<S> => {

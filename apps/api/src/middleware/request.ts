@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { presentError } from '@vat/contracts';
-import { AppError } from '@vat/domain';
+import { AppError, badRequest } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { badRequest } from '../http/bad-request.js';
 import { contextOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
 

@@ -40,14 +40,17 @@ type DownloadCall<Kind extends IdKind> = {
   caller: { accountId: string };
 };
 
+/** Reads uploaded files of a kind with their results. */
+export type ResultsSource<Kind extends IdKind, Line extends StoredLine> = {
+  findHead: (id: StoredId<Kind>, accountId: string) => Promise<ResultsHead | null>;
+  read: (id: StoredId<Kind>, afterId: string | null, limit: number) => Promise<Line[]>;
+};
+
 type ResultsRoutesDeps<Kind extends IdKind, Line extends StoredLine, Column extends string> = Pick<
   Results<Line, Column>,
   'columns' | 'resultOf'
-> & {
-  findHead: (id: StoredId<Kind>, accountId: string) => Promise<ResultsHead | null>;
-  read: (id: StoredId<Kind>, afterId: string | null, limit: number) => Promise<Line[]>;
-  sendFile: SendFile;
-};
+> &
+  ResultsSource<Kind, Line> & { sendFile: SendFile };
 
 /** The routes that send an uploaded file of a kind with its results. For HEAD they send only the headers. */
 export const resultsRoutes = <Kind extends IdKind, Line extends StoredLine, Column extends string>(

@@ -1,5 +1,5 @@
 import { type BATCH_OPERATIONS, batchFields, presentBatch, presentBatchLine } from '@vat/contracts';
-import type { ResultsHead, WantedLines } from '@vat/db';
+import type { WantedLines } from '@vat/db';
 import {
   AppError,
   type Batch,
@@ -18,7 +18,7 @@ import {
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import { found } from '../http/call.js';
 import { replyWithPage } from '../http/parse.js';
-import { resultsRoutes } from '../results/send-file.js';
+import { type ResultsSource, resultsRoutes } from '../results/send-file.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import { receiveUpload, type UploadRoutesDeps } from '../upload/receive-upload.js';
 import { createdAnswer, type Routes } from './route.js';
@@ -32,8 +32,7 @@ export type BatchRoutesDeps = UploadRoutesDeps & {
   forecastBatches: ForecastBatches;
   /** In the order of the file; `null` when there is no such batch. */
   listLines: (batchId: StoredId<'batch'>, accountId: string, wanted: WantedLines) => Promise<BatchLine[] | null>;
-  findResultsHead: (id: StoredId<'batch'>, accountId: string) => Promise<ResultsHead | null>;
-  readResults: (batchId: StoredId<'batch'>, afterId: string | null, limit: number) => Promise<ResultLine[]>;
+  batchResults: ResultsSource<'batch', ResultLine>;
   deleteBatch: (id: StoredId<'batch'>, accountId: string) => Promise<'deleted' | 'running' | 'not_found'>;
 };
 
@@ -60,12 +59,12 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
       `${deps.baseUrl()}/v1/batches/${publicId('batch', batch.id)}`,
     );
 
+  const { batchResults, sendFile } = deps;
   const results = resultsRoutes('batch', {
     columns: RESULT_COLUMNS,
     resultOf: resultOfLine,
-    findHead: deps.findResultsHead,
-    read: deps.readResults,
-    sendFile: deps.sendFile,
+    ...batchResults,
+    sendFile,
   });
 
   return {

@@ -68,16 +68,6 @@ export const verifierRoutes = ({
   readVerifier,
   baseUrl,
 }: VerifierRoutesDeps): Pick<Routes, 'getVerifier' | 'getVerifierFile'> => {
-  let reading: Promise<Verifier> | null = null;
-  const read = async (): Promise<Verifier> => {
-    reading ??= readVerifier();
-    try {
-      return await reading;
-    } catch (error) {
-      reading = null; // the next call tries again
-      throw error;
-    }
-  };
   const cacheHeaders = (sha256: string) => ({
     'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
     ETag: `"${sha256}"`,
@@ -86,14 +76,14 @@ export const verifierRoutes = ({
 
   return {
     getVerifier: async () => {
-      const { fileName, bytes, sha256 } = await read();
+      const { fileName, bytes, sha256 } = await readVerifier();
       const url = `${baseUrl()}/verifier/${fileName}`;
       const body = { object: 'verifier', file_name: fileName, sha256, size: bytes.length, url } as const;
       return { status: 200, body, headers: cacheHeaders(sha256) };
     },
 
     getVerifierFile: async () => {
-      const { fileName, bytes, sha256 } = await read();
+      const { fileName, bytes, sha256 } = await readVerifier();
       const headers = { ...cacheHeaders(sha256), 'Content-Disposition': contentDisposition(fileName) };
       return { status: 200, bytes, headers };
     },

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
-import { AppError } from '@vat/domain';
-import { badRequest } from '../http/bad-request.js';
+import { AppError, badRequest } from '@vat/domain';
 
 /** Collects bytes that arrive in chunks. `add` copies the chunk; it returns false and copies nothing when the limit would be exceeded. */
 type ByteCollector = { add: (chunk: Uint8Array) => boolean; bytes: () => Buffer };

@@ -1,5 +1,6 @@
 import {
   AppError,
+  badRequest,
   type CoveragePlan,
   type ErrorCode,
   type PlannedFile,
@@ -8,7 +9,6 @@ import {
   storableText,
 } from '@vat/domain';
 import { decodeWindows1252, isArchive, namingErrors, readBatchFile, readCoverageFile } from '@vat/spreadsheet';
-import { badRequest } from '../http/bad-request.js';
 import { lowerPriority } from '../lower-priority.js';
 import type { Upload } from './upload.js';
 

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { AppError } from '@vat/domain';
+import { AppError, badRequest } from '@vat/domain';
 import { format as formatContentType } from 'content-type';
-import { badRequest } from '../http/bad-request.js';
 import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { ENVELOPE_BYTES, MAX_FILE_BYTES, type Upload } from './upload.js';
 

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { XLSX_TYPE } from '@vat/contracts';
-import { AppError } from '@vat/domain';
+import { AppError, badRequest } from '@vat/domain';
 import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
 import type { Request, Response } from 'express';
-import { badRequest } from '../http/bad-request.js';
 import { continueIfAsked } from '../http/connection.js';
 import { collectBytes, type LimitedPipe, pipeWithLimit } from './collect-bytes.js';
 import { readMultipart, tidyFileName } from './read-multipart.js';

@@ -5,23 +5,8 @@ import { type InTurn, recordUpload, refuseTooManyLines, transactUpload } from '.
 import type { Database } from '../connect-database.js';
 
 /** Appends the cells, which are JSON already. */
-const lineRow = ({ check, error, cellsJson, ...line }: NewCoverageLine): string => {
-  const row = JSON.stringify({
-    id: line.id,
-    line: line.line,
-    status: line.status,
-    input: line.input,
-    vat_number: line.vatNumber,
-    supply_date: line.supplyDate,
-    reference: line.reference,
-    check_id: check?.id ?? null,
-    checked_at: check?.checkedAt ?? null,
-    evidence_grade: check?.grade ?? null,
-    error_code: error?.code ?? null,
-    error_message: error?.message ?? null,
-  });
-  return `${row.slice(0, -1)},"cells":${cellsJson}}`;
-};
+const lineRow = ({ cellsJson, ...line }: NewCoverageLine): string =>
+  `${JSON.stringify(line).slice(0, -1)},"cells":${cellsJson}}`;
 
 /**
  * Writes a coverage with its lines, and with the batch of its gaps, in one transaction. Its lines count in the limit of uploaded
@@ -49,11 +34,11 @@ export const insertCoverage =
           () => tx.$executeRaw`
             INSERT INTO coverage_line (id, coverage_id, line, status, input, vat_number, supply_date, reference, check_id,
               checked_at, evidence_grade, error_code, error_message, cells)
-            SELECT x.id, ${id}::uuid, x.line, x.status, x.input, x.vat_number, x.supply_date, x.reference, x.check_id,
-              x.checked_at, x.evidence_grade, x.error_code, x.error_message, x.cells
-            FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, status text, input text, vat_number text,
-              supply_date date, reference text, check_id uuid, checked_at timestamptz, evidence_grade text, error_code text,
-              error_message text, cells jsonb)`,
+            SELECT x.id, ${id}::uuid, x.line, x.status, x.input, x."vatNumber", x."supplyDate", x.reference,
+              (x."check" ->> 'id')::uuid, (x."check" ->> 'checkedAt')::timestamptz, x."check" ->> 'grade',
+              x.error ->> 'code', x.error ->> 'message', x.cells
+            FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, status text, input text, "vatNumber" text,
+              "supplyDate" date, reference text, "check" jsonb, error jsonb, cells jsonb)`,
         );
       const written = gaps && (await writeBatch(tx, gaps, { refuse, inTurn: rowsInTurn }));
       await lockAccount(tx, accountId);

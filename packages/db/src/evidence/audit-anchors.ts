@@ -52,11 +52,9 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
             OR c.checked_at > (SELECT closed_at + ${MAX_CLOCK_SKEW}::interval FROM anchor WHERE seq = ${seq}::int)
         ) AS differing
       FROM slice`;
-    const next = row?.last === null || row === undefined ? from : row.last + 1;
     return {
       hashes: row?.hashes ?? new Uint8Array(),
-      next,
-      whole: row === undefined || row.n === next - from,
+      whole: row === undefined || row.last === null || row.n === row.last + 1 - from,
       differing: row?.differing ?? [],
     };
   },

@@ -35,7 +35,8 @@ type Page = { conditions: readonly Prisma.Sql[]; order: Prisma.Sql; limit: numbe
 
 /**
  * The page of the events that `reader` may read. Each combination of mode and type is one scan of an index that continues
- * with the order, limited to the size of the page, so that rows which do not match are not read.
+ * with the order, limited to the size of the page, so that rows which do not match are not read. They are literals and not
+ * parameters: a type of which Postgres does not know that it is rare would be searched for in the order of all ids.
  */
 const readPage = (
   db: Queryable,
@@ -43,18 +44,17 @@ const readPage = (
   type: EventType | undefined,
   { conditions, order, limit }: Page,
 ): Promise<AccountEvent[]> => {
-  const types = type === undefined ? [...EVENT_TYPES] : [type];
-  const modes = testOnly ? [true] : [true, false];
-  const matches = Prisma.join(
-    [Prisma.sql`account_id = ${accountId}::uuid AND test = mode.test AND type = kind.type`, ...conditions],
-    ' AND ',
+  const types = EVENT_TYPES.filter((one) => type === undefined || one === type);
+  const pages = (testOnly ? [true] : [true, false]).flatMap((test) =>
+    types.map((one) => {
+      const matches = [Prisma.sql`account_id = ${accountId}::uuid`, Prisma.raw(`test = ${test} AND type = '${one}'`)];
+      return Prisma.sql`
+        (SELECT id, type, body, test, created_at, position FROM event
+         WHERE ${Prisma.join([...matches, ...conditions], ' AND ')} ORDER BY ${order} LIMIT ${limit}::int)`;
+    }),
   );
   return query(db, EVENT)`
-    SELECT ${EVENT_LIST}
-    FROM unnest(${modes}::boolean[]) AS mode(test) CROSS JOIN unnest(${types}::text[]) AS kind(type) CROSS JOIN LATERAL (
-      SELECT id, type, body, test, created_at, position FROM event WHERE ${matches} ORDER BY ${order} LIMIT ${limit}::int
-    ) AS e
-    ORDER BY ${order} LIMIT ${limit}::int`;
+    SELECT ${EVENT_LIST} FROM (${Prisma.join(pages, ' UNION ALL ')}) AS e ORDER BY ${order} LIMIT ${limit}::int`;
 };
 
 /**

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.js';
+import { AppError, badRequest } from '../errors.js';
 import { secondsUntil } from './attempts.js';
 import type { BeginSessionDeps, NewSession, UserCredentials } from './session.js';
 import { SIGN_IN_LIMITS } from './sign-in.js';
@@ -22,13 +22,7 @@ type ChangePasswordDeps = Omit<BeginSessionDeps, 'insertSession'> & {
   inTurn: <T>(key: string, work: () => Promise<T>) => Promise<T>;
 };
 
-const wrongPassword = (): AppError => {
-  const message = 'current_password is not your password';
-  return new AppError('BAD_REQUEST', {
-    message: `${message}.`,
-    extra: { fields: [{ path: 'current_password', message }] },
-  });
-};
+const wrongPassword = (): AppError => badRequest('current_password', 'current_password is not your password');
 
 /**
  * Changes a user's password, ends all sessions of the user, and returns the token of a new one. A wrong current password is

@@ -85,8 +85,6 @@ export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDig
 type LeafPage = {
   /** 32 bytes each, end to end. */
   hashes: Uint8Array;
-  /** The index after the last one; the page is empty when it equals the start. */
-  next: number;
   /** False when an index is missing between. */
   whole: boolean;
   /** Leaves whose existing check has another hash, another body, or was made after the closing. */

@@ -36,20 +36,10 @@ export type ChooseCovering = (accountId: string, coverageId: string) => Promise<
 type ExportedCheck = StoredCheck & { requestId: string; token: Uint8Array | null };
 
 /** A request of an export that had no check when it was chosen; by now it may have one (`completed`). */
-type ExportedRequest = Pick<
+export type ExportedRequest = Pick<
   CheckRequest,
-  | 'id'
-  | 'vatNumber'
-  | 'requester'
-  | 'reference'
-  | 'state'
-  | 'createdAt'
-  | 'acceptedAt'
-  | 'giveUpAt'
-  | 'attempts'
-  | 'lastError'
-  | 'reason'
-  | 'entries'
+  | ('id' | 'vatNumber' | 'requester' | 'reference' | 'state' | 'createdAt' | 'acceptedAt' | 'giveUpAt')
+  | ('attempts' | 'lastError' | 'reason' | 'entries')
 > & { endedAt: Date | null };
 
 /** Port: what an export reads, by ids; rows deleted meanwhile are left out. */

@@ -10,14 +10,8 @@ import { malformedAnswer } from './request-check.js';
 /** The effect of one lookup on its request. Everything but `next` is stored unchanged. */
 export type LookupDecision = Pick<
   CheckRequest,
-  | 'entries'
-  | 'attempts'
-  | 'windowRetries'
-  | 'backgroundRetries'
-  | 'lastError'
-  | 'unconfirmed'
-  | 'unconfirmedAt'
-  | 'numberAlone'
+  | ('entries' | 'attempts' | 'windowRetries' | 'backgroundRetries' | 'lastError' | 'unconfirmed')
+  | ('unconfirmedAt' | 'numberAlone')
 > & {
   /** When the request is given up, set by its first lookup; null leaves it as it is. */
   giveUpAt: Date | null;

@@ -8,19 +8,8 @@ import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
 /** A request to be admitted. Ids are UUIDs. */
 export type NewRequest = Pick<
   CheckRequest,
-  | 'id'
-  | 'accountId'
-  | 'test'
-  | 'input'
-  | 'memberState'
-  | 'national'
-  | 'vatNumber'
-  | 'requester'
-  | 'reference'
-  | 'trader'
-  | 'entries'
-  | 'createdAt'
-  | 'windowEndsAt'
+  | ('id' | 'accountId' | 'test' | 'input' | 'memberState' | 'national' | 'vatNumber' | 'requester')
+  | ('reference' | 'trader' | 'entries' | 'createdAt' | 'windowEndsAt')
 >;
 
 export type Admission = {

@@ -59,9 +59,9 @@ type AbandonDeps = {
   /** Enqueues the delivery of check.failed. A failure is harmless: the sweep of deliveries finds the row. */
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
   /** Called for each request that was abandoned. */
-  onEnded?: (request: EndedRequest) => void;
+  onEnded: (request: EndedRequest) => void;
   /** Called for each request that could not be ended; the next sweep retries. */
-  onNotEnded?: (request: EndedRequest, error: unknown) => void;
+  onNotEnded: (request: EndedRequest, error: unknown) => void;
   now: () => Date;
 };
 
@@ -71,11 +71,7 @@ export const endLateRequests =
   async (): Promise<{ abandoned: number; not_ended: number }> => {
     const at = now();
     let abandoned = 0;
-    const abandon = abandonRequest<EndedRequest>({
-      endRequest,
-      onEnded: (request) => onEnded?.(request),
-      enqueueDelivery,
-    });
+    const abandon = abandonRequest<EndedRequest>({ endRequest, onEnded, enqueueDelivery });
     const failed = new Set<string>();
     const endNext = async (waiting: EndedRequest[]): Promise<void> => {
       for (let request = waiting.shift(); request; request = waiting.shift()) {
@@ -84,7 +80,7 @@ export const endLateRequests =
           abandoned += 1;
         } catch (error) {
           failed.add(request.id);
-          onNotEnded?.(request, error);
+          onNotEnded(request, error);
           if (failed.size > MAX_UNFINISHED) throw error;
         }
       }

@@ -1,5 +1,4 @@
-/** The classes of lookups, in the order of their preference. */
-export type TurnClass = 'interactive' | 'background' | 'batch' | 'watch';
+import type { WaitClass } from '../member-state-health.js';
 
 /**
  * The place of a lookup in the queue of its member state, in lookups: it is `made so far + ahead + each × rank` at the time when
@@ -7,7 +6,7 @@ export type TurnClass = 'interactive' | 'background' | 'batch' | 'watch';
  * behind the first of every other; a class is behind another one only by the difference of `ahead`, and is reached after that
  * many however many lookups of other classes are added.
  */
-export const TURN_PLACES: Readonly<Record<TurnClass, { ahead: number; each: number }>> = {
+export const TURN_PLACES: Readonly<Record<WaitClass, { ahead: number; each: number }>> = {
   interactive: { ahead: 0, each: 1 },
   background: { ahead: 3, each: 2 },
   batch: { ahead: 6, each: 2 },
@@ -15,5 +14,5 @@ export const TURN_PLACES: Readonly<Record<TurnClass, { ahead: number; each: numb
 };
 
 /** The place of a lookup that is added after `made` lookups; see {@link TURN_PLACES}. */
-export const placeOf = (turnClass: TurnClass, made: number, rank: number): number =>
+export const placeOf = (turnClass: WaitClass, made: number, rank: number): number =>
   made + TURN_PLACES[turnClass].ahead + TURN_PLACES[turnClass].each * rank;

@@ -1,4 +1,4 @@
-import { TYPICAL_DURATIONS_MS } from '../member-state-health.js';
+import { TYPICAL_DURATIONS_MS, type WaitClass } from '../member-state-health.js';
 import type { HourTally } from '../member-state-history.js';
 import { type MemberState, SLOTS_PER_MEMBER_STATE } from '../member-states.js';
 import { decideLookup } from '../request/decide-lookup.js';
@@ -6,7 +6,7 @@ import { abandonReasonOf } from '../request/give-up.js';
 import { lookupEndOf } from '../request/perform-lookup.js';
 import { newRequest, POLICY, silence, verdict } from '../request/request.fixture.js';
 import type { CheckRequest } from '../request/request.js';
-import { placeOf, type TurnClass } from '../request/turn-places.js';
+import { placeOf } from '../request/turn-places.js';
 import { nextAfterMiss, RUN_LIMITS, startDueWatches } from './run-watch.js';
 import type { DueWatch } from './watch.js';
 
@@ -86,7 +86,7 @@ const OVERHEAD_MS = 15;
 /** WATCHES_EVERY */
 const START_EVERY_MS = 5_000;
 
-type Job = { request: CheckRequest; turnClass: TurnClass; accountId: string; watch: SimulatedWatch | null };
+type Job = { request: CheckRequest; turnClass: WaitClass; accountId: string; watch: SimulatedWatch | null };
 type State = {
   made: number;
   waiting: ReturnType<typeof createHeap<Job>>;

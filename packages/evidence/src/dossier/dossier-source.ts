@@ -1,4 +1,12 @@
-import type { AnchorProof, AnchorToVerify, CheckEntry, Exchange, StoredCheck } from '@vat/domain';
+import type {
+  AccountChange,
+  AnchorProof,
+  AnchorToVerify,
+  EvidenceChoice,
+  Exchange,
+  ExportedRequest,
+  StoredCheck,
+} from '@vat/domain';
 import type { DossierFile } from './dossier-file.js';
 
 /** One check with all its evidence. `hash` is the recorded value; the verifier compares it with the bytes. */
@@ -15,35 +23,14 @@ export type DossierCheck = Pick<StoredCheck, 'bytes' | 'hash'> & {
 export type DossierAnchor = Pick<AnchorToVerify, 'seq' | 'body' | 'token'>;
 
 /** A request without a check: abandoned, withdrawn or still pending. Its attempts are evidence of diligence. */
-export type DossierRequest = {
-  id: string;
-  vatNumber: string;
-  requester: string | null;
-  reference: string | null;
+export type DossierRequest = Omit<ExportedRequest, 'state'> & {
   /** `withdrawn`: the caller got an error while the request was waiting, or the connection was lost. */
   status: 'pending' | 'abandoned' | 'withdrawn';
-  createdAt: Date;
-  acceptedAt: Date | null;
-  giveUpAt: Date | null;
-  endedAt: Date | null;
-  attempts: number;
-  lastError: string | null;
-  reason: string | null;
-  entries: readonly CheckEntry[];
   exchanges: readonly Exchange[];
 };
 
 /** One change of a watched number, with the values of the API (docs/api.md). */
-export type DossierWatchChange = {
-  watchId: string;
-  vatNumber: string;
-  label: string | null;
-  kind: string;
-  before: string | boolean | null;
-  after: string | boolean | null;
-  checkId: string;
-  changedAt: Date;
-};
+export type DossierWatchChange = Omit<AccountChange, 'id'>;
 
 /**
  * The content of a dossier; ids are those of the rows. Each part is read once, in the order of this type, at the speed of the
@@ -64,8 +51,7 @@ export type DossierOptions = {
   account: { id: string; name: string };
   /** Start of the export. Every date in the zip and its documents is this one, so that equal evidence gives equal bytes. */
   createdAt: Date;
-  /** The caller's selection; null means no restriction. `from` is inclusive, `to` exclusive. */
-  choice: { from: Date | null; to: Date | null; vatNumber: string | null; reference: string | null };
+  choice: EvidenceChoice;
   /** The coverage whose checks these are, with its files in the dossier's folder `coverage/`. `id`: of the row. */
   coverage?: { id: string; files: () => AsyncIterable<DossierFile> } | undefined;
   /**

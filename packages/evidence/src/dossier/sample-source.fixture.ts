@@ -3,7 +3,13 @@ import { type Anchor, encodeAnchor } from '../anchor/anchor.js';
 import { closeAnchor } from '../anchor/close-anchor.js';
 import { hashCheck } from '../hash-check.js';
 import { definedTree } from '../tree/defined-tree.fixture.js';
-import type { DossierAnchor, DossierCheck, DossierSource } from './dossier-source.js';
+import type {
+  DossierAnchor,
+  DossierCheck,
+  DossierRequest,
+  DossierSource,
+  DossierWatchChange,
+} from './dossier-source.js';
 
 /** In the past, because the authority that stamps the samples uses the current time. */
 const NOON = Date.parse('2024-11-20T12:00:00.000Z');
@@ -113,12 +119,12 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
     previous = anchor;
   }
   for (const check of made.slice(0, 2)) check.token = await stamp(check.bytes);
-  const abandoned = {
+  const abandoned: DossierRequest = {
     id: uuid(999),
     vatNumber: 'FR12345678901',
     requester: null,
     reference: '@ref',
-    status: 'abandoned' as const,
+    status: 'abandoned',
     createdAt: at(0),
     acceptedAt: at(20),
     giveUpAt: at(86_400),
@@ -126,12 +132,10 @@ export const sampleSource = async ({ checks, perAnchor, stamp, answerBytes = 40 
     attempts: 2,
     lastError: 'MS_UNAVAILABLE',
     reason: 'UPSTREAM_NO_ANSWER',
-    entries: [
-      { source: 'vies' as const, outcome: 'unavailable' as const, started_at: at(0).toISOString(), duration_ms: 9 },
-    ],
+    entries: [{ source: 'vies', outcome: 'unavailable', started_at: at(0).toISOString(), duration_ms: 9 }],
     exchanges: [sampleExchange(1, null), sampleExchange(2, '{"actionSucceed":false}')],
   };
-  const change = {
+  const change: DossierWatchChange = {
     watchId: uuid(1),
     vatNumber: 'PL5260000001',
     label: '-supplier',

@@ -1,22 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { type Auditor, openAuditor, stampsOf } from '../verify/open-auditor.fixture.js';
+import { auditorOfTests, stampsOf } from '../verify/open-auditor.fixture.js';
 import { zipFolder } from '../verify/tampered.fixture.js';
 import type { DossierProgress } from './index.js';
 import { verifyDossier } from './index.js';
 import { readCells } from './read-content.js';
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
-beforeAll(async () => {
-  auditor = await openAuditor();
-});
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
+const auditor = auditorOfTests();
 
 const verify = async (folder: string) => verifyDossier(await zipFolder(folder));
 

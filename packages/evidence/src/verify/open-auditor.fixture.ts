@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierOptions } from '../dossier/dossier-source.js';
 import { sampleCoverage } from '../dossier/sample-coverage.fixture.js';
@@ -57,7 +58,7 @@ export const stampsOf = ({ intermediate, root, crossSigned, stamp }: OpensslAuth
 });
 
 /** Opens the programs, an authority and a dossier. */
-export const openAuditor = async (): Promise<Auditor> => {
+const openAuditor = async (): Promise<Auditor> => {
   const run = await provideAuditorTools();
   const openssl = await openOpenssl();
   const authority = openssl.makeAuthority('Trusty');
@@ -87,4 +88,15 @@ export const openAuditor = async (): Promise<Auditor> => {
       await rm(original, { recursive: true, force: true });
     },
   };
+};
+
+/** The auditor of a test file, which is open while its tests run. */
+export const auditorOfTests = (): Auditor => {
+  // The first test of a clone may have to fetch python3 and openssl.
+  jest.setTimeout(90_000);
+  const auditor: Partial<Auditor> = {};
+  beforeAll(async () => void Object.assign(auditor, await openAuditor()));
+  afterEach(() => auditor.tidy?.());
+  afterAll(() => auditor.close?.());
+  return auditor as Auditor;
 };

@@ -1,9 +1,8 @@
 import { readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { sampleId } from '../dossier/sample-source.fixture.js';
-import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import { auditorOfTests } from './open-auditor.fixture.js';
 import { listFiles, type Tampered } from './tampered.fixture.js';
 
 const CHECK = sampleId('check', 0);
@@ -47,15 +46,7 @@ const flipBit = async ({ folder, write }: Tampered, file: string) => {
 };
 const kindOf = (file: string) => file.replace(/\d+/g, '').replace(/_[0-9a-hjkmnp-tv-z]+/g, '');
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
-beforeAll(async () => {
-  auditor = await openAuditor();
-});
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
+const auditor = auditorOfTests();
 
 describe('the verifier of a dossier', () => {
   it('is tested with every kind of file', async () => {

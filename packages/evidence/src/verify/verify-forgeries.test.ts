@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { sampleId } from '../dossier/sample-source.fixture.js';
 import { hashLeaf, hashNode } from '../tree/tree-blocks.js';
 import { verifyDossier } from '../verify-dossier/verify-dossier.js';
-import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import { auditorOfTests } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
 
 const CHECK = sampleId('check', 0);
@@ -14,15 +13,7 @@ const SECOND = sampleId('check', 1);
 const LAST = sampleId('check', 5);
 const REQUEST = sampleId('request', 999);
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
-beforeAll(async () => {
-  auditor = await openAuditor();
-});
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
+const auditor = auditorOfTests();
 
 describe('a forger who gets a new SHA256SUMS.tsr from the real authority', () => {
   /** The output of the verifier for a copy that was forged and sealed again. */

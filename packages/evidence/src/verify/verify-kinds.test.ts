@@ -2,32 +2,25 @@ import { createReadStream } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { unpackDossier } from '@vat/testkit';
 import fc from 'fast-check';
 import { unitExtensions } from '../timestamp/issue-certificate.js';
 import type { OpensslAuthority } from '../timestamp/openssl-authority.fixture.js';
 import { verifyTimestamp } from '../timestamp/verify-timestamp.js';
 import { verifyDossier } from '../verify-dossier/index.js';
-import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
+import { auditorOfTests, stampsOf } from './open-auditor.fixture.js';
 import { zipFolder } from './tampered.fixture.js';
 
 const fileOf = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const VERIFIER = fileOf('assets/verify.py');
 const HOLDS = { code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) };
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
+const auditor = auditorOfTests();
 /** Signs with RSA-PSS. */
 let modern: OpensslAuthority;
 beforeAll(async () => {
-  auditor = await openAuditor();
   modern = auditor.makeAuthority('Modern', { unitKey: 'rsa', pss: true });
 });
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
 
 const verify = (folder: string, ...more: string[]) => auditor.run('python3', ['-I', VERIFIER, folder, ...more]);
 

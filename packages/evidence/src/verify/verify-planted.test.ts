@@ -1,26 +1,19 @@
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
-import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import { auditorOfTests } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
 
 const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
+const auditor = auditorOfTests();
 /** Every top-level module that Python loads for the verifier. */
 let modules: string[];
 beforeAll(async () => {
-  auditor = await openAuditor();
   const { output } = await auditor.run('python3', ['-I', '-X', 'importtime', VERIFIER, auditor.original]);
   const names = [...output.matchAll(/\| +([\w.]+)$/gm)].map(([, name = '']) => name.split('.')[0] ?? '');
   modules = [...new Set(names)].filter((name) => name !== '');
 });
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
 
 /** A folder into which planted code would write. */
 const openTrap = async () => {

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { sampleId } from '../dossier/sample-source.fixture.js';
 import { makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
 import type { DossierProblem } from '../verify-dossier/dossier-report.js';
 import { ADVICE, PROBLEM_KINDS } from '../verify-dossier/problem-kinds.js';
 import { verifyDossier } from '../verify-dossier/verify-dossier.js';
-import { type Auditor, openAuditor } from './open-auditor.fixture.js';
+import { auditorOfTests } from './open-auditor.fixture.js';
 import type { Tampered } from './tampered.fixture.js';
 
 const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
@@ -20,15 +19,7 @@ const REQUEST = sampleId('request', 999);
 /** Sentences that end with the reason that a library gives. */
 const WITH_REASON = ['stamp_wrong', 'stamp_unreadable', 'file_damaged', 'unreadable'];
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
-beforeAll(async () => {
-  auditor = await openAuditor();
-});
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
+const auditor = auditorOfTests();
 
 const seen = new Map<string, DossierProblem>();
 const keyOf = ({ code, message, file, check_id }: DossierProblem) =>

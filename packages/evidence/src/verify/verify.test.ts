@@ -1,20 +1,11 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { createTimestamper } from '../timestamp/create-timestamper.js';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '../timestamp/development-authority.js';
-import { type Auditor, openAuditor, stampsOf } from './open-auditor.fixture.js';
+import { auditorOfTests, stampsOf } from './open-auditor.fixture.js';
 import { listFiles } from './tampered.fixture.js';
 
-// The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
-
-let auditor: Auditor;
-beforeAll(async () => {
-  auditor = await openAuditor();
-});
-afterEach(() => auditor.tidy());
-afterAll(() => auditor?.close());
+const auditor = auditorOfTests();
 
 describe('a dossier', () => {
   const verify = (folder: string, ...args: string[]) =>

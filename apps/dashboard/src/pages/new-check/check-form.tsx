@@ -3,14 +3,9 @@ import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
 import { CountrySelect, Field, Form, filledFields } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
+import { PART_NAMES } from '../check/names.js';
 
-const TRADER = {
-  name: 'Trader name',
-  street: 'Street',
-  postal_code: 'Postal code',
-  city: 'City',
-  company_type: 'Company type',
-} as const;
+const TRADER = { ...PART_NAMES, name: 'Trader name' };
 
 const HINTS: Record<string, string> = { company_type: 'The VIES code, such as ES-1.' };
 
