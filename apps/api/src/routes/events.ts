@@ -1,6 +1,7 @@
 import { type EVENT_OPERATIONS, presentEvent } from '@vat/contracts';
 import {
   type AccountEvent,
+  badRequest,
   type EventFilter,
   type FollowCall,
   publicId,
@@ -8,7 +9,6 @@ import {
   type StoredId,
   uuidOf,
 } from '@vat/domain';
-import { badRequest } from '../http/bad-request.js';
 import { found } from '../http/call.js';
 import { ownerOf, replyWithPage } from '../http/parse.js';
 import type { Routes } from './route.js';
