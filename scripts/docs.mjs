@@ -1,9 +1,10 @@
 // @ts-check
-// `node scripts/docs.mjs` generates docs from the code; with `--check` it fails if one of them is outdated.
+// `node scripts/docs.mjs` generates docs, and the client's types, from the code; with `--check` it fails if one of them is outdated.
 // `npm run check` runs it after the build.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ERROR_CATALOGUE } from '@vat/domain';
 import { SECRET_SETTINGS, SETTINGS } from '@vat/runtime';
+import { clientTypes } from './docs/client-types.mjs';
 
 /** Generates docs/errors.md from the error catalogue. */
 const errorsPage = () => {
@@ -57,7 +58,11 @@ ${rows.join('\n')}
 };
 
 /** @type {Record<string, () => string>} */
-const PAGES = { 'docs/settings.md': settingsPage, 'docs/errors.md': errorsPage };
+const PAGES = {
+  'docs/settings.md': settingsPage,
+  'docs/errors.md': errorsPage,
+  'packages/client/src/api-types.ts': clientTypes,
+};
 
 /** @param {string} file */
 const read = (file) => {

@@ -97,6 +97,12 @@ const samples: Record<string, Sample> = {
     wrong: ['packages/db/src/a.ts', `import { assert } from 'fast-check';\nexport const a = assert;\n`],
     right: ['packages/db/src/a.test.ts', `import { assert } from 'fast-check';\nexport const a = assert;\n`],
   },
+  'noUndeclaredDependencies, bundled into the command': {
+    rule: 'noUndeclaredDependencies',
+    others: [['packages/client/package.json', '{"devDependencies":{"zod":"4"}}']],
+    wrong: ['packages/client/src/a.ts', `import { z } from 'zod';\nexport const a = z;\n`],
+    right: ['packages/client/src/command/a.ts', `import { z } from 'zod';\nexport const a = z;\n`],
+  },
   'noRestrictedImports, into another package': {
     rule: 'noRestrictedImports',
     wrong: ['packages/db/src/a.ts', `import { b } from '../../../packages/domain/src/b.js';\nexport const a = b;\n`],

@@ -3,7 +3,7 @@
  * Which package may depend on which. Source files can import only what their package.json declares (Biome's
  * `noUndeclaredDependencies`), so these rules apply to the package.json files.
  *
- * @typedef {{ dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
+ * @typedef {{ name?: string, private?: boolean, dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
  *   optionalDependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} Manifest
  */
 
@@ -43,6 +43,7 @@ const ALLOWED_PACKAGES = {
   'packages/runtime': [],
   'packages/embedded': [],
   'packages/receiver': [],
+  'packages/client': ['evidence', 'receiver'],
   'packages/testkit': [...SOURCES, 'embedded'],
   'apps/api': [...SOURCES, 'composition'],
   'apps/worker': [...SOURCES, 'composition'],
@@ -97,6 +98,17 @@ const RESERVED_PACKAGES = [
 ];
 
 /**
+ * The packages that a published package needs and that are not published. It may bundle them as development dependencies.
+ *
+ * @param {Manifest} manifest
+ * @param {Readonly<Record<string, Manifest>>} manifests
+ */
+const findUnpublished = (manifest, manifests) =>
+  manifest.private
+    ? []
+    : Object.values(manifests).filter((other) => other.private && other.name && manifest.dependencies?.[other.name]);
+
+/**
  * Checks every workspace's package.json against the two tables above. Tests may use `@vat/testkit` and each other's
  * development dependencies everywhere.
  *
@@ -109,7 +121,10 @@ export const checkPackages = (manifests) =>
     if (!allowed)
       return [`${workspace} has no line in scripts/check/package-rules.mjs; add the packages that it may use`];
     const required = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
-    return Object.keys({ ...required, ...manifest.devDependencies }).flatMap((name) => {
+    const unpublished = findUnpublished(manifest, manifests).map(
+      ({ name }) => `${workspace} is published and cannot depend on ${name}, which is private; bundle it`,
+    );
+    const violations = Object.keys({ ...required, ...manifest.devDependencies }).flatMap((name) => {
       const isForTests = !(name in required);
       if (name.startsWith('@vat/')) {
         const ours = name.slice('@vat/'.length);
@@ -119,4 +134,5 @@ export const checkPackages = (manifests) =>
       const rule = RESERVED_PACKAGES.find(({ packages }) => packages.test(name));
       return !rule || rule.allowed.includes(workspace) ? [] : [`${workspace} depends on ${name}: ${rule.why}`];
     });
+    return [...unpublished, ...violations];
   });

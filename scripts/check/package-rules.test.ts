@@ -30,6 +30,16 @@ describe('checkPackages', () => {
     expect(found[0]).toEqual(typeof violation === 'string' ? violation : expect.stringMatching(violation));
   });
 
+  it('rejects that a published package depends on a private one, and accepts that it bundles one', () => {
+    const evidence = { name: '@vat/evidence', private: true };
+    const check = (manifest: object) =>
+      checkPackages({ 'packages/evidence': evidence, 'packages/client': { name: '@vat/client', ...manifest } });
+    expect(check({ dependencies: { '@vat/evidence': '0.1.0' } })).toEqual([
+      'packages/client is published and cannot depend on @vat/evidence, which is private; bundle it',
+    ]);
+    expect(check({ devDependencies: { '@vat/evidence': '0.1.0' } })).toEqual([]);
+  });
+
   it('rejects a package that is not in the table', () => {
     expect(checkPackages({ 'packages/new': {} })).toHaveLength(1);
   });

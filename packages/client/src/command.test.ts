@@ -1,0 +1,252 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { PROJECT_ROOT, runProgram, startWorld, type World } from '@vat/testkit';
+import { runHere } from './command/run-here.fixture.js';
+import { openTools } from './open-tools.fixture.js';
+import { verifyCheck } from './verify-check.js';
+
+const PACKAGE = path.join(PROJECT_ROOT, 'packages/client');
+const VALID = 'DE136695976';
+const INVALID = 'DE111111111';
+const SLOW = 'DE123456788';
+
+let world: World;
+let folder: string;
+/** The command as it is published: one file, in a folder from which no package of the project can be found. */
+let program: string;
+
+const bundle = async (): Promise<void> => {
+  const { scripts } = JSON.parse(await readFile(path.join(PACKAGE, 'package.json'), 'utf8'));
+  const [, ...args] = scripts.bundle.split(' ');
+  const esbuild = path.join(PROJECT_ROOT, 'node_modules/esbuild/bin/esbuild');
+  await promisify(execFile)(process.execPath, [esbuild, ...args, `--outfile=${program}`], { cwd: PACKAGE });
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'vat-command-'));
+  program = path.join(folder, 'vat.mjs');
+  [world] = await Promise.all([startWorld(), bundle()]);
+  await Promise.all([
+    world.vies.script(VALID, [{ kind: 'valid', name: 'Example Trading', address: 'Hauptstraße 1\n10115 Berlin' }]),
+    world.vies.script(INVALID, ['invalid']),
+  ]);
+});
+afterAll(async () => {
+  await world?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const settings = (mode: 'live' | 'test' = 'live') => ({
+  VAT_API_URL: world.baseUrl(),
+  VAT_API_KEY: world.account[`${mode}_key`],
+});
+const vat = (...words: string[]) => runProgram(program, words, settings(), true);
+const vatOfTestKey = (...words: string[]) => runProgram(program, words, settings('test'), true);
+const writeSample = async (name: string, text: string): Promise<string> => {
+  const file = path.join(folder, name);
+  await writeFile(file, text);
+  return file;
+};
+
+describe('vat check', () => {
+  it('prints the verdict with what proves it, and says by its exit code whether the number is valid', async () => {
+    const [valid, invalid, malformed] = await Promise.all([
+      vat('check', 'DE 136 695 976', '--name', 'Example Trading Ltd', '--reference', 'R 7'),
+      vat('check', '111111111', '--country', 'DE'),
+      vat('check', 'DE1'),
+    ]);
+    expect(valid).toEqual({
+      ...{ code: 0, stderr: '' },
+      stdout: expect.stringMatching(
+        /^DE136695976 {2}valid\nname +Example Trading\naddress +Hauptstraße 1, 10115 Berlin\ngrade +named\nmatch +100\nchecked at .*\ncheck +chk_\w+\nhash +sha256:[0-9a-f]{64} \(verified\)\n$/,
+      ),
+    });
+    expect(invalid).toMatchObject({ code: 1, stderr: '', stdout: expect.stringMatching(/^DE111111111 {2}invalid\n/) });
+    expect(malformed).toMatchObject({ code: 1, stderr: '', stdout: expect.stringMatching(/^DE1 {2}malformed\n/) });
+  });
+
+  it('with --json prints the check as the service serves it', async () => {
+    const { code, stdout } = await vatOfTestKey('check', 'PL102', '--json');
+    const check = JSON.parse(stdout);
+    expect([code, check.vat_number, check.evidence_grade]).toEqual([0, 'PL102', 'corroborated']);
+    expect(verifyCheck(check)).toContain('"test":true');
+    expect((await vatOfTestKey('check', check.id, '--json')).stdout).toBe(stdout);
+  });
+
+  it('without an answer in time ends with 3 and says how to see the outcome', async () => {
+    await world.vies.script(SLOW, [{ kind: 'error', code: 'MS_MAX_CONCURRENT_REQ' }]);
+    const pending = await vat('check', SLOW, '--wait', '0');
+    const [, id] = /to see the outcome, run: vat check (req_\w+)\n$/.exec(pending.stderr) ?? [];
+    expect([pending.code, pending.stdout, id]).toEqual([3, '', expect.stringMatching(/^req_/)]);
+    const again = await vat('check', String(id), '--wait', '0', '--json');
+    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([
+      3,
+      { error: { code: 'PendingError', next: `vat check ${id}` } },
+    ]);
+    await world.vies.script(SLOW, ['valid']);
+    expect(await vat('check', String(id))).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^DE123456788 {2}valid\n/),
+    });
+  });
+});
+
+describe('vat batch', () => {
+  it('uploads a file, waits, shows the lines that need attention, and writes the results', async () => {
+    const file = await writeSample('suppliers.csv', `vat_number;ref\n${VALID};A\n${INVALID};B\nDE1;C\n12345678;D\n`);
+    const out = path.join(folder, 'results.csv');
+    const { code, stdout, stderr } = await vat('batch', file, '--label', 'Q4', '--wait', '--out', out);
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^bat_\w+ {2}completed$/),
+      '4 lines: 1 valid, 2 not valid, 1 failed, 0 open',
+      expect.stringMatching(/^line 5 {2}12345678 {2}BAD_REQUEST: /),
+      'line 3  DE111111111  invalid',
+      'line 4  DE1  malformed',
+      `results written to ${out}`,
+      '',
+    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/4 of 4 lines\n$/)]);
+    expect(await readFile(out, 'utf8')).toMatch(
+      /^vat_number,ref,vat_number,valid,.*\r\nDE136695976,A,DE136695976,true,valid,/,
+    );
+    const id = stdout.slice(0, stdout.indexOf(' '));
+    const { body } = await world.http().get(`/v1/batches/${id}`).expect(200);
+    expect([body.label, body.file_name]).toEqual(['Q4', 'suppliers.csv']);
+    expect(JSON.parse((await vat('batch', id, '--json')).stdout)).toEqual(body);
+  });
+});
+
+describe('vat coverage', () => {
+  it('says which supplies were checked in time, and writes the report', async () => {
+    expect((await vat('check', VALID)).code).toBe(0);
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const file = await writeSample('supplies.csv', `vat_number,supply_date\n${VALID},${day(1)}\n${VALID},${day(-9)}\n`);
+    const out = path.join(folder, 'report.pdf');
+    const { code, stdout, stderr } = await vat('coverage', file, '--out', out);
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^cov_\w+ {2}1 of 2 supplies are covered$/),
+      '1 missing, 0 invalid, 0 stale, 0 weak',
+      `line 3  ${VALID}  ${day(-9)}  missing`,
+      `results written to ${out}`,
+      '',
+    ]);
+    expect([code, stderr, (await readFile(out, 'latin1')).slice(0, 5)]).toEqual([1, '', '%PDF-']);
+    const covered = await vat(
+      'coverage',
+      await writeSample('one.csv', `vat_number,supply_date\n${VALID},${day(1)}\n`),
+      '--json',
+    );
+    expect([covered.code, JSON.parse(covered.stdout)]).toMatchObject([0, { object: 'coverage', covered: 1, total: 1 }]);
+  });
+});
+
+describe('vat listen', () => {
+  it('prints the events that the service lists', async () => {
+    const file = await writeSample('event.csv', `vat_number\n${VALID}\n`);
+    const { body: before } = await world.http().get('/v1/events?limit=1').expect(200);
+    const after = before.data[0]?.event_id ?? 'start';
+    const words = ['listen', '--after', after, '--type', 'batch.completed', '--json'];
+    const listening = runHere(words, settings(), (line) => line.startsWith('{'));
+    const batch = JSON.parse((await runHere(['batch', file, '--json'], settings())).stdout.join(''));
+    const { code, stdout, stderr } = await listening;
+    const event = JSON.parse(stdout.join(''));
+    expect(event).toMatchObject({ type: 'batch.completed', body: { batch_id: batch.batch_id, total: 1, done: 1 } });
+    expect((await world.http().get(`/v1/events/${event.event_id}`).expect(200)).body).toEqual(event);
+    expect([code, stderr.at(-1)]).toEqual([0, `continue with --after ${event.event_id}`]);
+  });
+});
+
+describe('vat verify', () => {
+  it('verifies a dossier', async () => {
+    const { code, stdout } = await vat(
+      'verify',
+      path.join(PROJECT_ROOT, 'packages/evidence/fixtures/dossier-coverage.zip'),
+    );
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok +[\s\S]*\nThe dossier holds\.\n$/)]);
+  });
+});
+
+describe('a refusal of the service ends the command with 2, and the message says what to do:', () => {
+  it.each<[string, string[], RegExp]>([
+    ['a revoked key', ['DE100', '--api-key', 'vat_test_nobody'], /\(UNAUTHORIZED\).* Set VAT_API_KEY to a key/],
+    ['an unknown check', ['chk_0'], /\(NOT_FOUND\) Check the id/],
+    ['an invalid requester', ['DE100', '--requester', 'DE1'], /\(INVALID_REQUESTER\)/],
+  ])('%s', async (_, words, why) => {
+    const ended = await runHere(['check', ...words], settings());
+    expect(ended).toEqual({ code: 2, stdout: [], stderr: [expect.stringMatching(why)] });
+  });
+
+  it('a file that is too large, which the service refuses while it is sent', async () => {
+    const file = await writeSample('large.csv', `vat_number\n${`${VALID}\n`.repeat(300_000)}`);
+    const { code, stderr } = await runHere(['batch', file], settings());
+    expect([code, stderr]).toEqual([2, [expect.stringMatching(/\(FILE_TOO_LARGE\)/)]]);
+  });
+
+  it('a test key that may not do it, as JSON for programs', async () => {
+    const file = await writeSample('one-number.csv', `${VALID}\n`);
+    const { code, stdout } = await runHere(['batch', file, '--json'], settings('test'));
+    expect([code, JSON.parse(stdout.join(''))]).toEqual([
+      2,
+      { error: { code: 'TEST_KEY_NOT_ALLOWED', message: expect.stringMatching(/Use a live key/) } },
+    ]);
+  });
+});
+
+describe('vat mcp', () => {
+  it('serves its tools to a program that begins with a handshake', async () => {
+    const tools = openTools(program, settings('test'));
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    expect(await tools.request('initialize', params)).toMatchObject({
+      ...{ protocolVersion: '2025-06-18', serverInfo: { name: 'vat' }, capabilities: { tools: {} } },
+    });
+    tools.send({ method: 'notifications/initialized' });
+    const { tools: listed } = (await tools.request('tools/list')) as { tools: { name: string; inputSchema: object }[] };
+    expect(listed.map(({ name }) => name).sort()).toEqual([
+      ...['batch_status', 'check_vat_number', 'find_evidence', 'get_check', 'member_state_status'],
+    ]);
+    const checked = await tools.use('check_vat_number', { vat_number: 'PL102', reference: 'mcp' });
+    expect(checked.result).toMatchObject({ object: 'check', valid: true, evidence_grade: 'corroborated' });
+    expect((await tools.use('get_check', { id: checked.result.id })).result).toEqual(checked.result);
+    expect((await tools.use('find_evidence', { vat_number: 'pl 102', reference: 'mcp' })).result).toMatchObject({
+      checks: [{ id: checked.result.id, verdict: 'valid', hash_verified: true }],
+      may_have_more: false,
+    });
+    const { member_states: states } = (await tools.use('member_state_status', { member_state: 'pl' })).result;
+    expect(states).toMatchObject([{ member_state: 'PL', health: expect.any(String) }]);
+    expect(await tools.use('batch_status', {})).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/Use a live key/),
+    });
+    expect(await tools.use('check_vat_number', {})).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/vat_number/),
+    });
+    expect(await tools.close()).toEqual({ code: 0, errors: '' });
+  });
+
+  it('serves a program without a handshake, and reports batches', async () => {
+    const { body } = await world
+      .http()
+      .post('/v1/batches')
+      .set('Content-Type', 'text/csv')
+      .send('vat_number\n12345678\n')
+      .expect(201);
+    const tools = openTools(program, settings());
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    expect(await tools.request('server/discover', { _meta })).toMatchObject({ capabilities: { tools: {} } });
+    const call = { name: 'batch_status', arguments: { batch_id: body.batch_id }, _meta };
+    expect(await tools.request('tools/call', call)).toMatchObject({
+      structuredContent: {
+        batch: { batch_id: body.batch_id, total: 1 },
+        failed_lines: [{ error: { code: 'BAD_REQUEST' } }],
+      },
+    });
+    expect(await tools.close()).toEqual({ code: 0, errors: '' });
+  });
+});

@@ -1,0 +1,31 @@
+import { AbandonedError, ApiError, CheckHashError, ConnectionError } from '../errors.js';
+
+/** What to do about the errors that callers meet most; the messages of the others say it. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  UNAUTHORIZED: 'Set VAT_API_KEY to a key of your account; the dashboard shows them under Settings.',
+  TEST_KEY_NOT_ALLOWED: 'Use a live key: test keys have no batches, coverages or dossiers.',
+  QUOTA_EXCEEDED: 'Wait until then, or move to a larger plan.',
+  TOO_MANY_BATCHES: 'Wait until one of them is completed.',
+  NOT_FOUND: 'Check the id, and that the key is of the same account and mode.',
+};
+
+/** An error in sentences for people: what happened, and what to do about it. */
+export const explainError = (error: unknown): string => {
+  if (error instanceof ApiError) {
+    const { fields = [], line, reset_at: reset } = error.fields;
+    const details = [
+      ...fields.map(({ message }) => `${message}.`),
+      ...(line === undefined ? [] : [`Line ${line}.`]),
+      ...(reset === undefined ? [] : [`Again from ${reset}.`]),
+    ];
+    const remedy = REMEDIES[error.code];
+    const trace =
+      error.status >= 500 && error.requestId ? [`Give the operator the id of the call, ${error.requestId}.`] : [];
+    return [`${error.message} (${error.code})`, ...details, ...(remedy ? [remedy] : []), ...trace].join(' ');
+  }
+  if (error instanceof ConnectionError) return `${error.message} Check VAT_API_URL, and that the service is running.`;
+  if (error instanceof AbandonedError) return `${error.message} Nothing was charged; check the number again later.`;
+  if (error instanceof CheckHashError)
+    return `The check does not verify: ${error.message}. Something between you and the service changed it; do not rely on it.`;
+  return error instanceof Error ? error.message : String(error);
+};

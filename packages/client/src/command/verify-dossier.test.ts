@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PROJECT_ROOT, provideAuditorTools } from '@vat/testkit';
+import { runHere } from './run-here.fixture.js';
+
+/** The first test of a clone may have to fetch python3 and openssl. */
+const WITH_TOOLS_MS = 90_000;
+
+const EVIDENCE = path.join(PROJECT_ROOT, 'packages/evidence');
+const VERIFIER = path.join(EVIDENCE, 'assets/verify.py');
+
+/** Copies a zip file with a changed check. */
+const CHANGE = `import sys, zipfile
+source = zipfile.ZipFile(sys.argv[1])
+changed = min(name for name in source.namelist() if name.startswith('checks/'))
+with zipfile.ZipFile(sys.argv[2], 'w') as target:
+    for name in source.namelist():
+        bytes = source.read(name)
+        target.writestr(name, bytes.replace(b'"valid":true', b'"valid":false') if name == changed else bytes)
+`;
+
+/** The parts of a report that both verifiers must agree in. */
+const summaryOf = (report: string, code: number | null) => {
+  const { result, exit_code, problems } = JSON.parse(report);
+  return { code, result, exit_code, problems: problems.map((problem: { code: string }) => problem.code) };
+};
+
+test(
+  'reports what verify.py reports: of dossiers that hold, of one that was changed, and of another file',
+  async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'vat-verify-'));
+    try {
+      const run = await provideAuditorTools();
+      const [graded, covered] = ['graded', 'coverage'].map((name) =>
+        path.join(EVIDENCE, `fixtures/dossier-${name}.zip`),
+      );
+      const [changed, other] = [path.join(folder, 'changed.zip'), path.join(folder, 'other.zip')];
+      expect(await run('python3', ['-c', CHANGE, String(covered), changed])).toEqual({ code: 0, output: '' });
+      await writeFile(other, 'no zip file');
+      const codes = [];
+      for (const file of [String(graded), String(covered), changed, other]) {
+        const [ours, theirs] = [
+          await runHere(['verify', file, '--json']),
+          await run('python3', ['-I', VERIFIER, file, '--json']),
+        ];
+        expect(summaryOf(ours.stdout.join(''), ours.code)).toEqual(summaryOf(theirs.output, theirs.code));
+        codes.push(ours.code);
+      }
+      expect(codes).toEqual([0, 0, 1, 2]);
+      expect((await runHere(['verify', String(covered)])).stdout.join('\n')).toMatch(
+        /^ok +[\s\S]*\nThe dossier holds\.$/,
+      );
+      expect((await runHere(['verify', changed])).stdout.join('\n')).toMatch(
+        /\nWRONG {2}[\s\S]*The dossier does not hold\.$/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+  WITH_TOOLS_MS,
+);

@@ -1,0 +1,62 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { DossierReport } from '@vat/evidence/verify-dossier';
+import { type Command, EXIT, type ExitCode, UsageError } from './command.js';
+
+/** As those of `verify.py`. */
+const EXITS: Record<DossierReport['result'], ExitCode> = {
+  holds: EXIT.ok,
+  holds_development: EXIT.ok,
+  does_not_hold: EXIT.negative,
+  not_checked: EXIT.failed,
+};
+
+const VERDICTS: Record<DossierReport['result'], string> = {
+  holds: 'The dossier holds.',
+  holds_development:
+    'The dossier holds, but its time-stamps come from a development authority and prove nothing about time.',
+  does_not_hold: 'The dossier does not hold.',
+  not_checked: 'The dossier could not be checked.',
+};
+
+/** The zip file. Throws {@link UsageError} for a folder, and when it cannot be read. */
+const readDossier = async (file: string): Promise<Blob> => {
+  const isFolder = await stat(file).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder)
+    throw new UsageError(
+      `${file} is a folder. Name the dossier.zip it was unpacked from, or run: python3 -I ${file}/verify.py`,
+    );
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+    );
+  });
+  return new Blob([bytes]);
+};
+
+/** A report for people, in the order of `verify.py`. */
+const showReport = ({ result, reason, passed, notes, problems, problem_count: count }: DossierReport): string[] => [
+  ...passed.map((sentence) => `ok     ${sentence}`),
+  ...problems.flatMap(({ message, meaning, action }) => [`WRONG  ${message}`, `       ${meaning} ${action}`]),
+  ...(count > problems.length ? [`WRONG  … and ${count - problems.length} more`] : []),
+  ...notes.map((sentence) => `note   ${sentence}`),
+  ...(reason ? [reason.message] : []),
+  VERDICTS[result],
+];
+
+/** `vat verify` */
+export const verifyDossierFile: Command = {
+  takes: ['DOSSIER'],
+  summary: 'Verifies a dossier.zip without a network: the same checks and the same result as verify.py',
+  options: {},
+  run: async (args, { print, json }) => {
+    const dossier = await readDossier(args.positionals[0] ?? '');
+    // Loaded here because it is large, and other commands do not need it.
+    const { verifyDossier } = await import('@vat/evidence/verify-dossier');
+    const report = await verifyDossier(dossier);
+    print(...(json ? [JSON.stringify({ ...report, exit_code: EXITS[report.result] })] : showReport(report)));
+    return EXITS[report.result];
+  },
+};
