@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'WATCH_EXISTS'
   | 'NO_WEBHOOK'
   | 'TOO_MANY_DELIVERIES'
+  | 'RESEND_TOO_LARGE'
   | 'INVALID_REQUESTER'
   | 'IDEMPOTENCY_MISMATCH'
   | 'IDEMPOTENCY_IN_PROGRESS'
@@ -58,6 +59,8 @@ export type ErrorFields = {
   line?: number;
   active?: number;
   limit?: number;
+  /** The matching deliveries. Counting ends at 100 000. */
+  matched?: number;
 };
 
 /** The recorded outcome for one VAT number. It never changes: `trader`, `match` and `evidence_grade` are absent from checks that were recorded before the fields existed, and present in every other. */
@@ -1243,6 +1246,10 @@ export type Operations = {
       query?: {
         limit?: number | undefined;
         cursor?: string | undefined;
+        status?: 'pending' | 'successful' | 'failed' | undefined;
+        event?: 'check.completed' | 'check.failed' | 'batch.completed' | 'watch.changed' | 'webhook.test' | undefined;
+        from?: string | undefined;
+        to?: string | undefined;
       };
     };
     output: {
@@ -1260,6 +1267,29 @@ export type Operations = {
       id: string;
     };
     output: { status: 200; body: DeliveryDetail };
+  };
+  /** Resend the events of many deliveries. */
+  resendDeliveries: {
+    input: {
+      body: {
+        from: string;
+        to: string;
+        /** Only deliveries of this status; both without it. With `failed`, events whose last delivery was successful are left out. */
+        status?: 'failed' | 'successful' | undefined;
+        /** Only deliveries of this event. */
+        event?: 'check.completed' | 'check.failed' | 'batch.completed' | 'watch.changed' | 'webhook.test' | undefined;
+      };
+    };
+    output: {
+      status: 202;
+      body: {
+        resend_id: string;
+        /** The deliveries that match. */
+        matched: number;
+        /** The new deliveries: one for each event, except events with a pending delivery and, with `failed`, those that were delivered later. */
+        queued: number;
+      };
+    };
   };
   /** Resend the event of a delivery. */
   resendDelivery: {
@@ -1409,6 +1439,7 @@ export const OPERATIONS = {
   sendTestEvent: { method: 'POST', path: '/v1/webhook/test' },
   listDeliveries: { method: 'GET', path: '/v1/webhook/deliveries' },
   getDelivery: { method: 'GET', path: '/v1/webhook/deliveries/{id}' },
+  resendDeliveries: { method: 'POST', path: '/v1/webhook/deliveries/resend', idempotent: true },
   resendDelivery: { method: 'POST', path: '/v1/webhook/deliveries/{id}/resend' },
   listEvents: { method: 'GET', path: '/v1/events' },
   getEvent: { method: 'GET', path: '/v1/events/{id}' },
