@@ -60,7 +60,9 @@ test(
     const { account } = world;
     const http = world.http();
     const ids = await insertChecks(world, { accountId: account.account_id, count: CHECKS, exchanges: 1 });
-    expect(await world.admin('anchor', 'close')).toMatchObject({ tree_size: Math.min(CHECKS, 1_000_000) });
+    // The worker may have closed an anchor of some of them already.
+    await world.admin('anchor', 'close');
+    expect(await world.sql('SELECT check_id FROM anchor_leaf WHERE anchor_seq IS NULL LIMIT 1')).toEqual([]);
     const receiver = await receivers.start(withStatus(500));
     await configureWebhook(world, account, receiver.url);
 

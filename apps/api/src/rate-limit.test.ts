@@ -11,13 +11,14 @@ afterAll(() => world?.stop());
 
 const newKey = async (): Promise<string> => String(await issueKeys(world, 1));
 
-/** One cheap call to one of the API processes; returns when it was answered and how. */
+/** One cheap call to one of the API processes; returns when it was sent and answered, and how. */
 const call = async (api: number, key: string) => {
+  const sentAt = performance.now();
   const response = await fetch(`${String(world.apis[api % 2]?.ready.base_url)}/v1/usage`, {
     headers: { authorization: `Bearer ${key}` },
   });
   const body = (await response.json()) as { error?: { code: string; retry_after: number } };
-  return { status: response.status, headers: response.headers, error: body.error, at: performance.now() };
+  return { status: response.status, headers: response.headers, error: body.error, sentAt, at: performance.now() };
 };
 
 /** The first result that took less than a second: calls that take longer, on a busy machine, are rightly admitted later. */
@@ -46,6 +47,9 @@ test('of thirty concurrent calls over two processes exactly ten are admitted, an
   }
 });
 
+/** A call that is early by so much is held, not refused. */
+const HOLD_MS = 80;
+
 test('a steady ten a second over both processes is never refused', async () => {
   const key = await newKey();
   const start = performance.now();
@@ -55,7 +59,12 @@ test('a steady ten a second over both processes is never refused', async () => {
       return call(n, key);
     }),
   );
-  expect(answers.filter((answer) => answer.status !== 200)).toEqual([]);
+  const admitted = answers.filter(({ status }) => status === 200);
+  // On a busy machine calls are late and meet later ones: the eleventh within a second is rightly refused.
+  const isEleventh = ({ sentAt }: { sentAt: number }) =>
+    admitted.filter(({ at }) => at > sentAt - 1_000 + HOLD_MS).length >= 10;
+  const refused = answers.filter((answer) => answer.status !== 200 && !isEleventh(answer));
+  expect(refused.map(({ status, sentAt }) => ({ status, afterMs: sentAt - start }))).toEqual([]);
 });
 
 test('bursts at the edge of a second do not get twice the limit', async () => {

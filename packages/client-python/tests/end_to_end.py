@@ -146,6 +146,15 @@ class EndToEnd(unittest.TestCase):
         self.assertTrue(ENV["WEBHOOK_SECRET"].startswith(self.client.webhook.get()["secret_prefix"]))
         again = self.client.webhook.resend(delivery_id)
         self.assertEqual(self.client.webhook.delivery(again)["event_id"], delivery["event_id"])
+        resent = self.client.webhook.resend_all(from_="2020-01-01T00:00:00Z", to="2020-01-02T00:00:00Z", status="failed")
+        self.assertEqual((resent["matched"], resent["queued"]), (0, 0))
+
+    def test_events_are_followed_and_listed(self) -> None:
+        delivery_id = self.client.webhook.send_test()
+        event_id = self.client.webhook.delivery(delivery_id)["event_id"]
+        event = next(each for each in self.client.events.follow("start", wait=1) if each["event_id"] == event_id)
+        self.assertEqual(self.client.events.get(event_id), event)
+        self.assertIn(event, list(self.client.events.list(type="webhook.test", limit=1)))
 
     def test_a_batch_is_uploaded_waited_for_and_read(self) -> None:
         file = "vat_number;reference\nDE12;S-1\nFR 83 404 833 048;S-2\n12345678;S-3\n".encode()
