@@ -9,8 +9,8 @@ import pg from 'pg';
 import { connectBench } from '../open-world.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-/** The migrations that partition the tables. */
-const OF_PARTITIONS = /^202611231\d{5}_/;
+/** The migrations that partition the tables, and those that need partitions. */
+const OF_PARTITIONS = /^(?:202611231\d{5}|2026112501[12]000)_/;
 
 /** A database with one account. `months`: partitions before the current one; null for tables without partitions. */
 export type BenchDatabase = {
