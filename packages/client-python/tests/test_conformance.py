@@ -163,8 +163,8 @@ class Conformance(unittest.TestCase):
                         seen.append(event["event_id"])
                 self.assertEqual(seen, vector["event_ids"])
                 self.assertEqual(feed.position, vector["continue_after"])
-                asked = [answer["after"] for answer in vector["answers"]] + [vector["continue_after"]]
-                self.assertEqual([call.query["after"] for call in server.calls], asked)
+                expected = [answer["after"] for answer in vector["answers"]] + [vector["continue_after"]]
+                self.assertEqual([call.query["after"] for call in server.calls], expected)
 
 
 def request_with(status: str) -> Dict[str, Any]:

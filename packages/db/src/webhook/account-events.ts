@@ -9,7 +9,8 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, isOneOf, query, selectList, typed } from '../query.js';
-import { idsOfPeriod, madeAfter, monthsBelow, NIL } from '../uuid-bounds.js';
+import { pageConditions, readNewest } from '../read-newest.js';
+import { madeAfter, NIL } from '../uuid-bounds.js';
 
 const EVENT = columns({
   id: 'uuid',
@@ -64,21 +65,15 @@ const readPage = (
 export const listEvents =
   (db: Queryable, now: () => Date = () => new Date()) =>
   async (reader: Reader, filter: EventFilter, beforeId: string | null, limit: number): Promise<AccountEvent[]> => {
-    const period = idsOfPeriod(filter);
-    const below = [beforeId, period.below].filter((id) => id !== null).sort()[0];
-    const conditions = [
-      ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
-      ...(period.from === null ? [] : [Prisma.sql`id >= ${period.from}::uuid`]),
-      ...(filter.from ? [Prisma.sql`created_at >= ${filter.from}::timestamptz`] : []),
-      ...(filter.to ? [Prisma.sql`created_at < ${filter.to}::timestamptz`] : []),
-    ];
-    const order = Prisma.sql`id DESC`;
-    const read = (range: Prisma.Sql, most: number) =>
-      readPage(db, reader, filter.type, { conditions: [...conditions, range], order, limit: most });
-    const { from, months } = monthsBelow(below, now());
-    const newest = await read(Prisma.sql`id >= ${months.from}::uuid AND id < ${months.to}::uuid`, limit);
-    if (newest.length === limit || (period.from !== null && period.from >= from)) return newest;
-    return [...newest, ...(await read(Prisma.sql`id < ${months.from}::uuid`, limit - newest.length))];
+    const page = { beforeId, period: filter, limit, now: now() };
+    const conditions = pageConditions(Prisma.sql`created_at`, page);
+    return readNewest(page, (range, most) =>
+      readPage(db, reader, filter.type, {
+        conditions: [...conditions, range],
+        order: Prisma.sql`id DESC`,
+        limit: most,
+      }),
+    );
   };
 
 /**
