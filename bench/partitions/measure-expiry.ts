@@ -16,8 +16,6 @@ const CALLERS = 4;
 /** A check of each caller begins this long after the one before: twenty a second, so that no statement waits for a core. */
 const CHECK_EVERY_MS = 200;
 const ROWS_PER_STATEMENT = 20_000;
-/** Each phase lasts so long, and its work begins after a third of it. */
-const SECONDS = 60;
 /** Phases in which nothing expires. */
 const QUIET = 3;
 
@@ -62,12 +60,15 @@ const TIMES = (): Times => ({ statements: [], checks: [] });
 /** A phase's work, and the times beside it. */
 type Run = { seconds: number; deleted: number; during: Times; whole: Times };
 
-/** Calls the statements of checks at a steady rate for a phase, and runs `work` in it. `during`: of checks that it overlaps. */
-const beside = async (database: BenchDatabase, work: () => Promise<number>): Promise<Run> => {
+/**
+ * Calls the statements of checks at a steady rate for a phase of so many seconds, and runs `work` after a third of it. `during`: of
+ * checks that it overlaps.
+ */
+const beside = async (database: BenchDatabase, length: number, work: () => Promise<number>): Promise<Run> => {
   const [whole, during] = [TIMES(), TIMES()];
   const startedAt = performance.now();
-  const endsAt = startedAt + SECONDS * 1_000;
-  const working = { from: startedAt + (SECONDS * 1_000) / 3, to: Number.POSITIVE_INFINITY };
+  const endsAt = startedAt + length * 1_000;
+  const working = { from: startedAt + (length * 1_000) / 3, to: Number.POSITIVE_INFINITY };
   const callers = Array.from({ length: CALLERS }, async (_, n) => {
     const chain = Object.values(checkChain(database));
     let next = startedAt + (n * CHECK_EVERY_MS) / CALLERS;
@@ -122,10 +123,10 @@ const drop = async ({ url }: BenchDatabase, ago: number, atMost?: number) => {
 };
 
 /**
- * The end of a month of `rows` checks, whose partitions are dropped one at a time, beside minutes in which nothing expires; and for
+ * The end of a month of `rows` checks, whose partitions are dropped one at a time, beside phases in which nothing expires; and for
  * comparison checks of another month deleted in chunks for a while.
  */
-export const measureExpiry = async (rows: number): Promise<ExpiryFigures> => {
+export const measureExpiry = async (rows: number, length: number): Promise<ExpiryFigures> => {
   const database = await openDatabase(MONTHS, CALLERS + 2);
   try {
     await Promise.all([MONTHS, MONTHS - 1].map((ago) => fillMonth(database, ago, rows)));
@@ -137,23 +138,23 @@ export const measureExpiry = async (rows: number): Promise<ExpiryFigures> => {
     await client.end();
     const phases: Phase[] = [];
     for (let n = 0; n < QUIET; n += 1) {
-      const run = await beside(database, async () => 0);
+      const run = await beside(database, length, async () => 0);
       phases.push(phaseOf('nothing expires', run, run.whole));
     }
     // The partitions of the time before are empty.
     await drop(database, MONTHS);
     for (let left = true; left; ) {
       let dropped: string[] = [];
-      const run = await beside(database, async () => {
+      const run = await beside(database, length, async () => {
         ({ left, dropped } = await drop(database, MONTHS - 1, 1));
         return 0;
       });
-      phases.push(phaseOf(`the minute in which ${dropped.join()} is dropped`, run, run.whole));
+      phases.push(phaseOf(`${dropped.join()} is dropped`, run, run.whole));
     }
     if ((await checksOf(database)) !== rows) throw new Error('checks of the expired month are left');
-    const chunks = await beside(database, async () => {
+    const chunks = await beside(database, length, async () => {
       let deleted = 0;
-      for (const end = performance.now() + (SECONDS * 1_000) / 3; performance.now() < end; )
+      for (const end = performance.now() + (length * 1_000) / 3; performance.now() < end; )
         deleted += (await deleteOldEvidence(database.db)(new Date(monthStart(MONTHS - 2)), 1)).requests;
       return deleted;
     });

@@ -49,11 +49,13 @@ const measureStatements = async (n: number): Promise<Variant[]> => {
   }
 };
 
-/** What partitions cost each statement, and what they save when a month expires. */
-export const measurePartitions = async ({ n, rows }: { n: number; rows: number }): Promise<PartitionsFigures> => ({
+type Size = { n: number; rows: number; seconds: number };
+
+/** What partitions cost each statement, and what they save when a month of `rows` checks expires, in phases of `seconds`. */
+export const measurePartitions = async ({ n, rows, seconds }: Size): Promise<PartitionsFigures> => ({
   n,
   variants: await measureStatements(n),
-  expiry: await measureExpiry(rows),
+  expiry: await measureExpiry(rows, seconds),
 });
 
 const titleOf = ({ months }: Variant): string =>
