@@ -38,7 +38,7 @@ import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
 import { holdLease } from './exports/send-zip.js';
 import { sendFile } from './results/send-file.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
-import { keyedMutex, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
+import { atHalfSpeed, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
@@ -102,7 +102,7 @@ export const composeBatches = ({
     waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting },
   });
   const storeNext = oneAfterAnother(OVERDUE_MS);
-  const rowsInTurn = keyedMutex();
+  const insertInTurn = atHalfSpeed();
   const conditions = readConditions({
     readMinutes: readMinutes(db),
     readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
@@ -116,7 +116,6 @@ export const composeBatches = ({
     }),
     throttledWarn(log, 'Batches are shown without a forecast: it could not be made.', REPEAT_WARNING_MS, now),
   );
-  const insertInTurn = <T>(insert: () => Promise<T>) => rowsInTurn('rows', insert);
   const creating = {
     findKey: findIdempotencyKey(db),
     dispatch: enqueueDispatches(producer),

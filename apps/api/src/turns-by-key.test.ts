@@ -2,7 +2,7 @@ import { AppError } from '@vat/domain';
 import { until } from '@vat/testkit';
 import fc from 'fast-check';
 import { CallerGone } from './http/connection.js';
-import { oneAfterAnother, turnsByKey } from './turns.js';
+import { atHalfSpeed, oneAfterAnother, turnsByKey } from './turns.js';
 
 const refuse = () => new AppError('RATE_LIMITED');
 
@@ -115,4 +115,26 @@ test('work starts when the piece before has ended or is overdue', async () => {
   slow.end();
   expect(await Promise.all(ends)).toEqual(['quick', 'slow', 'last']);
   await expect(failed).rejects.toThrow('no');
+});
+
+test('work at half speed waits as long as the work before took, and at once after one that failed', async () => {
+  const inTurn = atHalfSpeed();
+  const first = openWork();
+  const [startedAt, times] = [performance.now(), { end: 0, next: 0 }];
+  const one = inTurn(async () => {
+    await until('the clock to advance', () => performance.now() - startedAt > 20);
+    await first.work();
+    times.end = performance.now();
+  });
+  const two = inTurn(() => {
+    times.next = performance.now();
+    return Promise.reject(new Error('no'));
+  });
+  const three = inTurn(() => Promise.resolve('three'));
+  first.end();
+  await one;
+  await expect(two).rejects.toThrow('no');
+  await expect(three).resolves.toBe('three');
+  // Timers fire up to a millisecond early.
+  expect(times.next - times.end).toBeGreaterThan(times.end - startedAt - 2);
 });

@@ -103,6 +103,21 @@ export const oneAfterAnother = (overdueMs: number): (<T>(work: () => Promise<T>)
     });
 };
 
+/**
+ * Runs pieces of work one at a time, each followed by a pause as long as the work took, so that what they use is idle for half
+ * of the time.
+ */
+export const atHalfSpeed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
+  const inTurn = keyedMutex();
+  return (work) =>
+    inTurn('', async () => {
+      const startedAt = performance.now();
+      const result = await work();
+      await pause(performance.now() - startedAt);
+      return result;
+    });
+};
+
 type TurnsByKeyOptions = {
   /** How many pieces of work run concurrently, over all keys. */
   maxRunning: number;

@@ -153,8 +153,8 @@ export const writeBatch = async (
 
 /**
  * Writes a batch with its lines and requests in one transaction, with its Idempotency-Key and the answer to replay.
- * `rowsInTurn` runs the statements that insert rows: one at a time in a process, whatever the number of files, so that they
- * leave the processors of Postgres to direct checks.
+ * `rowsInTurn` runs the statements that insert rows: one at a time in a process and with pauses, whatever the number of files,
+ * so that they leave the processors of Postgres to direct checks.
  */
 export const insertBatch =
   (db: Database, rowsInTurn: InTurn = (work) => work()): InsertBatch =>
