@@ -96,19 +96,18 @@ Object.assign(process.env, {
   [REDIS_VARIABLE]: servers.redisUrl,
   [PRODUCTION_VARIABLE]: 'yes',
 });
+const pace = { perSecond: 20, seconds: quick ? 5 : 30, warmUpCalls: quick ? 300 : 3_000 };
 try {
   if (parts.includes('cost')) {
     const size = quick
-      ? { checks: 3_000, reads: 4_000, deliveries: 4_000, lines: 3_000, seconds: 5 }
-      : { checks: 12_000, reads: 20_000, deliveries: 20_000, lines: 10_000, seconds: 30 };
+      ? { checks: 3_000, reads: 4_000, deliveries: 4_000, lines: 3_000, pace }
+      : { checks: 12_000, reads: 20_000, deliveries: 20_000, lines: 10_000, pace };
     figures.cost = await measureCost(servers, size, log);
   }
   if (parts.includes('latency')) {
     for (const upstreamLatencyMs of [100, 0]) {
       log(`added latency, upstream at ${upstreamLatencyMs} ms`);
-      figures.latency.push(
-        await measureLatency(servers, { upstreamLatencyMs, checksPerSecond: 20, seconds: quick ? 5 : 30 }),
-      );
+      figures.latency.push(await measureLatency(servers, upstreamLatencyMs, pace));
     }
   }
   if (parts.includes('slots')) {

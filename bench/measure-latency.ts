@@ -1,6 +1,6 @@
 import type { TestServers, World } from '@vat/testkit';
 import { type CpuCost, measureCpu, pick } from './cost/cpu-cost.js';
-import { callPaced, type Percentiles, percentiles } from './measuring.js';
+import { callPaced, type Pace, type Percentiles, percentiles, warmUp } from './measuring.js';
 import { openWorld } from './open-world.js';
 import { numberAt } from './unique-number.js';
 
@@ -20,13 +20,12 @@ export type LatencyFigures = {
 
 /** A key may make ten calls per second; with this many keys the rate stays well below that. */
 const KEYS = 4;
-const WARM_UP_S = 3;
 
 type Call = (n: number) => Promise<{ number: string; ok: boolean }>;
 
-/** Times paced calls. `from`: the index of the first number, so that no two calls of a world use the same number. */
-const timeCalls = (call: Call, rate: number, seconds: number, from: number) =>
-  callPaced(rate, rate * seconds, async (n) => {
+/** Times paced calls. `from`: the index of the first number; no two calls of a world use the same number. */
+const timeCalls = (call: Call, { perSecond, seconds }: Pace, from: number) =>
+  callPaced(perSecond, perSecond * seconds, async (n) => {
     const sentAt = performance.now();
     const end = await call(from + n);
     return { ...end, ms: performance.now() - sentAt };
@@ -57,9 +56,10 @@ const addedBy = async (world: World, calls: { number: string; ms: number }[]): P
 /** Measures the latency that a direct check adds to the upstream's own time, and for comparison that of a direct lookup. */
 export const measureLatency = async (
   servers: TestServers,
-  options: { upstreamLatencyMs: number; checksPerSecond: number; seconds: number },
+  upstreamLatencyMs: number,
+  pace: Pace,
 ): Promise<LatencyFigures> => {
-  const { upstreamLatencyMs, checksPerSecond, seconds } = options;
+  const { perSecond, seconds, warmUpCalls } = pace;
   const world = await openWorld(upstreamLatencyMs, { apis: 1, workers: 1 });
   try {
     const keys: string[] = [];
@@ -75,21 +75,22 @@ export const measureLatency = async (
       const body = { countryCode: number.slice(0, 2), vatNumber: number.slice(2) };
       return { number, ok: (await post(`${world.vies.url}/check-vat-number`, body)) === 200 };
     };
-    const count = checksPerSecond * Math.max(seconds, WARM_UP_S);
-    await timeCalls(direct, checksPerSecond, WARM_UP_S, 0);
-    const baseline = await timeCalls(direct, checksPerSecond, seconds, count);
-    await timeCalls(check, checksPerSecond, WARM_UP_S, 2 * count);
+    const count = perSecond * seconds;
+    await warmUp(warmUpCalls, direct);
+    const baseline = await timeCalls(direct, pace, warmUpCalls);
+    const [first, measured] = [warmUpCalls + count, 2 * warmUpCalls + count];
+    await warmUp(warmUpCalls, (n) => check(first + n));
     let checks: Awaited<ReturnType<typeof timeCalls>> = [];
     const pids = { api: world.apis[0]?.pid ?? 0, worker: world.workers[0]?.pid ?? 0, ...servers.pids };
-    const cpu = await measureCpu(pids, checksPerSecond * seconds, async () => {
-      checks = await timeCalls(check, checksPerSecond, seconds, 3 * count);
+    const cpu = await measureCpu(pids, count, async () => {
+      checks = await timeCalls(check, pace, measured);
     });
     const answered = checks.filter(({ ok }) => ok);
     const added = percentiles(await addedBy(world, answered));
     const floor = percentiles(await addedBy(world, baseline));
     return {
       upstream_latency_ms: upstreamLatencyMs,
-      checks_per_s: checksPerSecond,
+      checks_per_s: perSecond,
       added,
       direct: floor,
       ratio_p50: Math.round((added.p50 / floor.p50) * 10) / 10,

@@ -31,6 +31,16 @@ export const callPaced = async <T>(rate: number, count: number, call: (n: number
   return Promise.all(calls);
 };
 
+/** For how long calls are timed at which rate, and how many are made before. */
+export type Pace = { perSecond: number; seconds: number; warmUpCalls: number };
+
+/** The rate of calls that warm a process up, far below what it can serve. */
+const WARM_UP_PER_SECOND = 100;
+
+/** Makes `count` calls before a measurement: processes run for days, and their first thousands of calls run code that is not compiled yet. */
+export const warmUp = (count: number, call: (n: number) => Promise<unknown>): Promise<unknown[]> =>
+  callPaced(WARM_UP_PER_SECOND, count, call);
+
 /** A Markdown table. */
 export const renderTable = (head: string[], rows: (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -1,5 +1,6 @@
 import type { TestServers } from '@vat/testkit';
 import { cpuBetween, readCpu } from '../cpu-usage.js';
+import type { Pace } from '../measuring.js';
 
 /** CPU milliseconds (user and system) of one piece of work, by process. */
 export type CpuCost = Record<string, number>;
@@ -40,7 +41,7 @@ export const leastOf = (costs: readonly CpuCost[]): CpuCost =>
 export type CostRow = { what: string; baseline: string; n: number; ours: CpuCost; bare: CpuCost; goal: number | null };
 
 /** How often each piece of work is done. */
-export type Size = { checks: number; reads: number; deliveries: number; lines: number; seconds: number };
+export type Size = { checks: number; reads: number; deliveries: number; lines: number; pace: Pace };
 export type Measure = (servers: TestServers, size: Size) => Promise<CostRow>;
 
 /** Of the upstream. */

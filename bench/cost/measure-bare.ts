@@ -6,7 +6,7 @@ import { QueueEvents } from 'bullmq';
 import pg from 'pg';
 import { cpuOfMiddle } from '../cpu-usage.js';
 import { runsTypeScript } from '../deliveries/open-receiver.js';
-import { callPaced, type Percentiles, percentiles } from '../measuring.js';
+import { callPaced, type Pace, type Percentiles, percentiles, warmUp } from '../measuring.js';
 import { BARE_QUEUE, openBareQueue } from './bare-queue.js';
 import { type CpuCost, measureCpu, pick } from './cpu-cost.js';
 
@@ -37,8 +37,11 @@ export const measureBareJobs = async (
   }
 };
 
-/** The time from adding a job to knowing its end, with plain BullMQ at `rate` jobs a second. */
-export const measureRoundTrip = async (world: World, rate: number, seconds: number): Promise<Percentiles> => {
+/** The time from adding a job to knowing its end, with plain BullMQ. */
+export const measureRoundTrip = async (
+  world: World,
+  { perSecond, seconds, warmUpCalls }: Pace,
+): Promise<Percentiles> => {
   const bare = openBareQueue(world);
   const connection = connectRedis(String(world.settings.REDIS_URL), 'consumer', (error) => console.error(error));
   const events = new QueueEvents(BARE_QUEUE, { connection, prefix: String(world.settings.REDIS_PREFIX) });
@@ -51,9 +54,8 @@ export const measureRoundTrip = async (world: World, rate: number, seconds: numb
       await job.waitUntilFinished(events, WITHIN_MS);
       return performance.now() - sentAt;
     };
-    const trips = await callPaced(rate, rate * seconds, roundTrip);
-    // The first ones run cold code.
-    return percentiles(trips.slice(rate));
+    await warmUp(warmUpCalls, roundTrip);
+    return percentiles(await callPaced(perSecond, perSecond * seconds, roundTrip));
   } finally {
     await worker.stop();
     await events.close();

@@ -20,13 +20,12 @@ export type CostFigures = {
   cpu_ms_per_lookup: number | null;
   cpu_of_others: number | null;
   added: Percentiles;
-  /** CPU of a direct check at {@link CALLS_PER_SECOND}. */
+  /** CPU of a direct check at the pace of {@link Size}. */
   direct: CpuCost;
   round_trip: Percentiles;
   storage: StorageFigures;
 };
 
-const CALLS_PER_SECOND = 20;
 
 const bareCheck = async (servers: TestServers, checks: number): Promise<CpuCost> => {
   const world = await openWorld(0, { apis: 0, workers: 0 });
@@ -93,11 +92,9 @@ export const measureCost = async (
   }
   log('cost: added latency');
   const world = await openWorld(0, { apis: 0, workers: 0 });
-  const round_trip = await measureRoundTrip(world, CALLS_PER_SECOND, size.seconds);
+  const round_trip = await measureRoundTrip(world, size.pace);
   await world.stop();
-  const { added, cpu_ms: direct } = await measureLatency(servers, {
-    ...{ upstreamLatencyMs: LATENCY_MS, checksPerSecond: CALLS_PER_SECOND, seconds: size.seconds },
-  });
+  const { added, cpu_ms: direct } = await measureLatency(servers, LATENCY_MS, size.pace);
   const { slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, storage } = slots;
   return { rows, slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, added, direct, round_trip, storage };
 };
