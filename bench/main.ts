@@ -113,13 +113,16 @@ try {
   if (parts.includes('slots')) {
     const requests = quick ? 3_000 : 12_000;
     const runs = [
-      { workers: 1, profiled: false },
-      { workers: 2, profiled: false },
-      { workers: 1, profiled: true },
+      { workers: 1, latencyMs: 100, profiled: false },
+      { workers: 2, latencyMs: 100, profiled: false },
+      { workers: 1, latencyMs: 100, profiled: true },
+      // A slower upstream, for which the processors are no limit.
+      { workers: 1, latencyMs: 300, profiled: false },
+      { workers: 2, latencyMs: 300, profiled: false },
     ];
     for (const run of quick ? runs.slice(0, 1) : runs) {
-      log(`slot use, ${run.workers} worker(s)${run.profiled ? ', profiled' : ''}`);
-      figures.slots.push(await measureSlots(servers, { requests, latencyMs: 100, ...run }));
+      log(`slot use, ${run.workers} worker(s), upstream at ${run.latencyMs} ms${run.profiled ? ', profiled' : ''}`);
+      figures.slots.push(await measureSlots(servers, { requests, ...run }));
     }
   }
   if (parts.includes('queue')) {
