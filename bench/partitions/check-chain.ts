@@ -88,6 +88,7 @@ export const checkChain = ({ db, accountId }: BenchDatabase) => {
           ...{ answer: Buffer.alloc(0), answerTruncated: false },
         },
         plan: { state: 'successful', nextAttemptAt: null },
+        leasedUntil: new Date(),
       }),
   };
 };

@@ -280,6 +280,7 @@ export const statementCalls = (on, at = NOWHERE) => [
       deliveryId: at.pendingDelivery,
       attempt: ATTEMPT,
       plan: { state: 'successful', nextAttemptAt: null },
+      leasedUntil: at.now,
     }),
   () => db.deleteOldDeliveries(on)(at.early),
   () => db.endRemovedDeliveries(on)(at.now, [at.pendingDelivery]),

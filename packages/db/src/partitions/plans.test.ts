@@ -147,6 +147,7 @@ const CALLS: [string, string[], (db: Queryable) => Promise<unknown>][] = [
           ...{ answer: new Uint8Array(), answerTruncated: false },
         },
         plan: { state: 'successful', nextAttemptAt: null },
+        leasedUntil: at(6),
       }),
   ],
 ];

@@ -65,11 +65,12 @@ const attempt = (number: number, statusCode: number): LoggedAttempt => ({
   answer: Buffer.from('no\0'),
   answerTruncated: false,
 });
-const record = (deliveryId: string, number: number, state: DeliveryState) =>
+const record = (deliveryId: string, number: number, state: DeliveryState, leasedUntil = after(1_000)) =>
   recordAttempt(db)({
     deliveryId,
     attempt: attempt(number, state === 'successful' ? 204 : 500),
     plan: { state, nextAttemptAt: state === 'pending' ? after(30_000) : null },
+    leasedUntil,
   });
 
 test('one of many concurrent claims of an attempt succeeds; the others return when to retry', async () => {
@@ -96,6 +97,7 @@ test('concurrent claims and records each have their own result', async () => {
         deliveryId,
         attempt: { ...attempt(1, 204), answer: Buffer.from(String(n % made.length)) },
         plan: { state: 'successful', nextAttemptAt: null },
+        leasedUntil: after(1_000),
       }),
     ),
   );
@@ -118,6 +120,17 @@ test('a claim can be taken over when its lease has expired, or at once after its
   expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'not_yet' });
   await release(after(2_000));
   expect(await claim(deliveryId, 1, after(1_001))).toMatchObject({ kind: 'claimed' });
+});
+
+test('the next attempt waits for a worker that took the attempt over from one that records it late', async () => {
+  const { deliveryId } = await delivery();
+  await claim(deliveryId, 1, AT);
+  const takenOver = after(29_500);
+  expect(await claim(deliveryId, 1, takenOver)).toMatchObject({ kind: 'claimed' });
+  expect(await record(deliveryId, 1, 'pending')).toBe(true);
+  expect(await claim(deliveryId, 2, after(30_000))).toEqual({ kind: 'not_yet', at: after(30_500) });
+  expect(await record(deliveryId, 1, 'pending', after(30_500))).toBe(false);
+  expect(await claim(deliveryId, 2, after(30_500))).toMatchObject({ kind: 'claimed' });
 });
 
 test('an attempt that is recorded twice counts once, and its log entry stays as it is', async () => {

@@ -114,16 +114,18 @@ const RECORD_CONCURRENCY = 1;
 
 /**
  * Logs an attempt and updates its delivery, in one idempotent statement; false when this attempt was already recorded. The
- * state of a delivery that ended in the meantime (its endpoint was removed) does not change, but the attempt is logged.
+ * state of a delivery that ended in the meantime (its endpoint was removed) does not change, but the attempt is logged. The
+ * next attempt waits for the lease of a worker that took this one over because the lease of this worker had expired.
  */
 export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Promise<boolean>) => {
   const recordAll = async (made: AttemptToRecord[]): Promise<boolean[]> => {
     const ids = made.map(({ deliveryId }) => deliveryId);
-    const list = made.map(({ deliveryId, attempt, plan }, n) => ({
+    const list = made.map(({ deliveryId, attempt, plan, leasedUntil }, n) => ({
       n,
       id: deliveryId,
       state: plan.state,
       next_attempt_at: plan.nextAttemptAt,
+      leased_until: leasedUntil,
       number: attempt.number,
       at: attempt.at,
       url: attempt.url,
@@ -137,15 +139,16 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
     }));
     const settled = await query(db, { n: 'int4' })`
       WITH made AS (
-        SELECT n, id, state, next_attempt_at, number, at, url, status_code, duration_ms, error, address, timings, answer,
+        SELECT n, id, state, next_attempt_at, leased_until, number, at, url, status_code, duration_ms, error, address, timings, answer,
           answer_truncated
         FROM jsonb_to_recordset(${JSON.stringify(list)}::jsonb) AS m(n int, id uuid, state text,
-          next_attempt_at timestamptz, number int, at timestamptz, url text, status_code int, duration_ms int, error text,
-          address text, timings jsonb, answer text, answer_truncated boolean)
+          next_attempt_at timestamptz, leased_until timestamptz, number int, at timestamptz, url text, status_code int,
+          duration_ms int, error text, address text, timings jsonb, answer text, answer_truncated boolean)
       ), locked AS MATERIALIZED (
         SELECT id FROM delivery WHERE ${isOneOf(Prisma.sql`id`, ids)} ORDER BY id FOR UPDATE
       ), settled AS (
-        UPDATE delivery d SET attempts = m.number, leased_until = NULL,
+        UPDATE delivery d SET attempts = m.number,
+          leased_until = CASE WHEN m.state = 'pending' AND d.leased_until <> m.leased_until THEN d.leased_until END,
           state = CASE WHEN d.state = 'pending' THEN m.state ELSE d.state END,
           next_attempt_at = CASE WHEN d.state = 'pending' THEN m.next_attempt_at END,
           last_attempt_at = CASE WHEN d.state = 'pending' THEN m.at ELSE d.last_attempt_at END,

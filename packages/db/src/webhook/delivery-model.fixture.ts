@@ -95,10 +95,10 @@ export const deliveryModel = (connected: { readonly db: Database }) => {
     model.claims.push({ row, number, until, hasEndpoint });
   };
 
-  const record = async (model: Model, { row, number }: Claimed, succeeded: boolean) => {
+  const record = async (model: Model, { row, number, until }: Claimed, succeeded: boolean) => {
     const plan = planDelivery({ number, succeeded, endedAt: at(model.now) }, RETRY_DELAYS_MS);
     const recorded = await recordAttempt(connected.db)({
-      ...{ deliveryId: row.id, plan },
+      ...{ deliveryId: row.id, plan, leasedUntil: at(until) },
       attempt: {
         ...{ number, at: at(model.now), url: 'https://example.com/', statusCode: succeeded ? 204 : 500, durationMs: 5 },
         ...{ error: null, address: null, answer: new Uint8Array(), answerTruncated: false },
@@ -108,7 +108,8 @@ export const deliveryModel = (connected: { readonly db: Database }) => {
     expect(recorded).toBe(row.attempts === number - 1);
     if (!recorded) return;
     row.attempts = number;
-    row.leasedUntil = null;
+    // The lease of a worker that took the attempt over stays: it is still sending.
+    if (plan.state !== 'pending' || row.leasedUntil === until) row.leasedUntil = null;
     if (row.state === 'pending')
       Object.assign(row, { state: plan.state, nextAt: plan.nextAttemptAt?.getTime() ?? null });
   };

@@ -30,7 +30,8 @@ export type Claim =
   | { kind: 'settled' }
   | { kind: 'held' };
 
-export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan };
+/** `leasedUntil`: as claimed. */
+export type AttemptToRecord = { deliveryId: string; attempt: LoggedAttempt; plan: DeliveryPlan; leasedUntil: Date };
 
 export type AttemptToSend = Omit<ClaimedAttempt, 'dueAt' | 'endpoint'> & {
   accountId: string;
@@ -101,12 +102,12 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
    * An event that was sent must not be sent again because Postgres was away for seconds afterwards, so recording is repeated
    * for as long as no other worker can claim the attempt.
    */
-  const record = async (attempt: AttemptToRecord, leasedUntil: Date): Promise<boolean> => {
+  const record = async (attempt: AttemptToRecord): Promise<boolean> => {
     for (;;) {
       try {
         return await deps.record(attempt);
       } catch (error) {
-        if (now().getTime() + RECORD_RETRY_MS >= leasedUntil.getTime()) throw error;
+        if (now().getTime() + RECORD_RETRY_MS >= attempt.leasedUntil.getTime()) throw error;
         await deps.pause(RECORD_RETRY_MS);
       }
     }
@@ -118,7 +119,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   ): Promise<void> => {
     const { deliveryId, accountId, number } = job;
     const plan = planDelivery({ number, succeeded, endedAt: now() }, deps.retryDelaysMs);
-    const recorded = await record({ deliveryId, attempt: logged, plan }, leasedUntil);
+    const recorded = await record({ deliveryId, attempt: logged, plan, leasedUntil });
     deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
     if (!recorded) return;
     deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
