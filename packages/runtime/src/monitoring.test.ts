@@ -4,20 +4,19 @@ import { createMetrics } from './metrics.js';
 type Dashboard = { panels: { title: string; targets: { expr: string; legendFormat: string }[] }[] };
 type Query = { of: string; expr: string; labels: string[] };
 
-const read = (name: string): string =>
-  readFileSync(new URL(`../../../deploy/monitoring/${name}`, import.meta.url), 'utf8');
+const read = (name: string): string => readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
 
 const NAME = /\b(vat_[a-z_]+?)(?:_bucket|_sum|_count)?\b(?=[{[)\s]|$)/g;
 /** Labels of a selector, of `by (…)`, and of a text such as `{{outcome}}` or `{{ $labels.outcome }}`. */
 const LABELS = [/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g, /\bby \(([^)]*)\)/g, /\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g];
 /** Labels that Prometheus adds, and that of every metric of the service. */
-const COMMON = ['job', 'instance', 'service', 'le'];
+const COMMON = ['job', 'namespace', 'instance', 'service', 'le'];
 
 const labelsOf = (text: string): string[] =>
   LABELS.flatMap((pattern) => [...text.matchAll(pattern)].flatMap(([, found = '']) => found.split(/,\s*/)));
 
 const readAlerts = (): Query[] =>
-  read('alerts.yml')
+  read('monitoring/alerts.yml')
     .split(/^ +- alert: /m)
     .slice(1)
     .map((rule) => ({
@@ -26,9 +25,16 @@ const readAlerts = (): Query[] =>
     }));
 
 const readPanels = (): Query[] =>
-  (JSON.parse(read('dashboard.json')) as Dashboard).panels.flatMap(({ title, targets }) =>
+  (JSON.parse(read('monitoring/dashboard.json')) as Dashboard).panels.flatMap(({ title, targets }) =>
     targets.map(({ expr, legendFormat }) => ({ of: title, expr, labels: labelsOf(`${expr} ${legendFormat}`) })),
   );
+
+/** The queries by which KEDA scales the workers. */
+const readTriggers = (): Query[] =>
+  [
+    ...read('helm/templates/workers.yaml').matchAll(/query: >-\n((?: {10}.*\n)+)/g),
+    ...read('helm/values.yaml').matchAll(/ query: (.+)/g),
+  ].map(([, expr = '']) => ({ of: 'trigger', expr, labels: labelsOf(expr) }));
 
 const labelNames = new Map(
   createMetrics('test')
@@ -40,6 +46,7 @@ const namesIn = (expr: string): string[] => [...expr.matchAll(NAME)].map(([, nam
 test.each([
   ['alerts', readAlerts(), 10],
   ['panels', readPanels(), 20],
+  ['triggers', readTriggers(), 2],
 ])('the %s name metrics and labels that exist', (_what, queries, atLeast) => {
   expect(queries.length).toBeGreaterThanOrEqual(atLeast);
   for (const { of, expr, labels } of queries) {
