@@ -26,7 +26,6 @@ export type CostFigures = {
   storage: StorageFigures;
 };
 
-
 const bareCheck = async (servers: TestServers, checks: number): Promise<CpuCost> => {
   const world = await openWorld(0, { apis: 0, workers: 0 });
   try {

@@ -189,7 +189,9 @@ test('claims of several deliveries, and the records of their attempts, lock them
     Promise.all(
       ids
         .toReversed()
-        .map((deliveryId) => record({ deliveryId, attempt, plan: { state: 'successful', nextAttemptAt: null }, leasedUntil: later })),
+        .map((deliveryId) =>
+          record({ deliveryId, attempt, plan: { state: 'successful', nextAttemptAt: null }, leasedUntil: later }),
+        ),
     );
   expect(await lockBeside('delivery', 'id', ids, recordAll)).toEqual(ids.map(() => true));
 });
