@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { OPERATIONS } from '@vat/contracts';
 import { MEMBER_STATES, WAIT_CLASSES } from '@vat/domain';
 import { readSettings, SECRET_SETTINGS, SETTINGS, startProbeServer } from '@vat/runtime';
 import { rolesOf, statesOf } from './settings.js';
@@ -92,8 +93,9 @@ test('every path of the API is published by the Ingress or stays inside', () => 
   const routes = ['create-app', 'public-status/mount-public-status', 'public-verification/mount-public-verification']
     .map((file) => read(`apps/api/src/${file}.ts`))
     .flatMap((text) => found(text, /(?:\(app, |app\.use\()(?:\/\^\\|')(\/[\w.]+)/g));
+  const operations = Object.values(OPERATIONS).map(({ path }) => `/${path.split('/')[1]}`);
   const [paths = ''] = found(values, /^ {2}paths: \[(.+)\]$/gm);
-  expect(sorted(routes)).toEqual(sorted([...paths.split(', '), '/healthz', '/metrics', '/ops', '/readyz']));
+  expect(sorted([...routes, ...operations])).toEqual(sorted([...paths.split(', '), '/healthz', '/metrics', '/ops', '/readyz']));
 });
 
 test.each(['api', 'worker'])('Kubernetes waits longer for the %s than it takes to stop', (program) => {
