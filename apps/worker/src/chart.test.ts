@@ -95,7 +95,9 @@ test('every path of the API is published by the Ingress or stays inside', () => 
     .flatMap((text) => found(text, /(?:\(app, |app\.use\()(?:\/\^\\|')(\/[\w.]+)/g));
   const operations = Object.values(OPERATIONS).map(({ path }) => `/${path.split('/')[1]}`);
   const [paths = ''] = found(values, /^ {2}paths: \[(.+)\]$/gm);
-  expect(sorted([...routes, ...operations])).toEqual(sorted([...paths.split(', '), '/healthz', '/metrics', '/ops', '/readyz']));
+  expect(sorted([...routes, ...operations])).toEqual(
+    sorted([...paths.split(', '), '/healthz', '/metrics', '/ops', '/readyz']),
+  );
 });
 
 test.each(['api', 'worker'])('Kubernetes waits longer for the %s than it takes to stop', (program) => {
