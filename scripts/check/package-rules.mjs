@@ -95,6 +95,7 @@ const RESERVED_PACKAGES = [
   },
   { packages: /^(pdfkit|fontkit)$/, allowed: ['packages/evidence'], why: 'only evidence writes PDFs' },
   { packages: /^winston$/, allowed: ['packages/runtime'], why: 'only runtime configures logging' },
+  { packages: /^@opentelemetry\//, allowed: ['packages/runtime'], why: 'only runtime records and exports traces' },
 ];
 
 /**

@@ -1,5 +1,5 @@
 import { type ConnectionSettings, type Connections, openConnections } from '@vat/composition';
-import { createMetrics, type Logger, type Metrics } from '@vat/runtime';
+import { createMetrics, type Logger, type Metrics, type Tracing } from '@vat/runtime';
 
 /** What the features of an API process share: its connections, its clock and its log. */
 export type ApiContext = Pick<Connections, 'db' | 'producer' | 'publishChange' | 'now'> & {
@@ -9,6 +9,8 @@ export type ApiContext = Pick<Connections, 'db' | 'producer' | 'publishChange' |
   subscriberRedis: Connections['consumerRedis'];
   metrics: Metrics;
   log: Logger;
+  /** Null while traces are off. */
+  tracing: Tracing | null;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
   /** Must not be called before the server listens: only then is the port known. */
@@ -26,7 +28,7 @@ export const HUNG_AFTER_MS = QUERY_TIMEOUT_MS - 100;
  */
 export const createApiContext = (
   settings: ConnectionSettings,
-  { log, stopping, baseUrl }: Pick<ApiContext, 'log' | 'stopping' | 'baseUrl'>,
+  { log, tracing, stopping, baseUrl }: Pick<ApiContext, 'log' | 'tracing' | 'stopping' | 'baseUrl'>,
 ) => {
   const database = {
     keepOpen: settings.DATABASE_CONNECTIONS,
@@ -37,7 +39,7 @@ export const createApiContext = (
   const { db, producerRedis, consumerRedis, producer, publishChange, now, ...opened } = openConnections(
     settings,
     database,
-    log,
+    { log, tracing },
   );
   const context: ApiContext = {
     db,
@@ -47,6 +49,7 @@ export const createApiContext = (
     publishChange,
     metrics: createMetrics('api'),
     log,
+    tracing,
     stopping,
     baseUrl,
     now,

@@ -73,12 +73,13 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
         newSalt,
         policyOf: retryPolicies(settings),
         openSubscription: notifier.subscribe,
-        prepareLookup: (request) =>
+        prepareLookup: (request, traceparent) =>
           producer.prepare({
             definition: lookupQueueOf(request),
             payload: {
               ...{ request_id: request.id, reply_to: apiId, reply_with_check: true },
               turn: turnOf(request.accountId, 'interactive'),
+              traceparent,
             },
           }),
         demoteLookup: (request) =>

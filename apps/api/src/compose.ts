@@ -13,7 +13,7 @@ import {
 import { openPublicLinkKey, publicLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { createRateLimiter, pingRedis, subscribePageUpdates } from '@vat/queues';
-import { type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
+import { type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { cached } from './cached.js';
 import { composeBatches } from './compose-batches.js';
@@ -80,9 +80,15 @@ const composePublicLinks = (
 };
 
 /** Composes an API process from its features. `baseUrl` is called only once the server listens. */
-export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: AbortSignal, baseUrl: () => string) => {
+export const compose = (
+  settings: SettingsOf<'api'>,
+  { log, tracing }: { log: Logger; tracing: Tracing | null },
+  stopping: AbortSignal,
+  baseUrl: () => string,
+) => {
   const { context, warmed, flushPageUpdates, closeRedis, closeDatabase } = createApiContext(settings, {
     log,
+    tracing,
     stopping,
     baseUrl,
   });
@@ -113,6 +119,7 @@ export const compose = (settings: SettingsOf<'api'>, log: Logger, stopping: Abor
   const app = createApp({
     log,
     metrics,
+    tracing,
     now,
     baseUrl,
     stopping,

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { REPEAT_WARNING_MS } from '@vat/composition';
 import { AppError } from '@vat/domain';
-import { type Logger, type Metrics, readAsSetting, throttledLog } from '@vat/runtime';
+import { type Logger, type Metrics, readAsSetting, type Tracing, throttledLog } from '@vat/runtime';
 import express, { type Router } from 'express';
 import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.js';
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
@@ -27,6 +27,7 @@ type AppDeps = AuthenticateDeps &
   Omit<PublicVerificationDeps, 'pagesFolder'> & {
     log: Logger;
     metrics: Metrics;
+    tracing: Tracing | null;
     dashboard: DashboardDeps;
     /** What is below /ops; null when the operator has not opened it. */
     ops: Router | null;
@@ -47,7 +48,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
   app.set('query parser', 'simple');
   readAsSetting(() => app.set('trust proxy', [...deps.trustedProxies]), 'TRUSTED_PROXIES');
   const trustsProxy = trustsProxyOf(app);
-  app.use(requestId(deps.log, deps.metrics));
+  app.use(requestId(deps));
   app.use(reportUntrustedProxy(deps.log, trustsProxy));
   app.use(refuseBrokenHeaders);
 

@@ -2,7 +2,15 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLogger, deriveBaseUrl, readSettings, reportReady, runProcess, SettingsError } from '@vat/runtime';
+import {
+  createLogger,
+  deriveBaseUrl,
+  openTracing,
+  readSettings,
+  reportReady,
+  runProcess,
+  SettingsError,
+} from '@vat/runtime';
 import { compose } from './compose.js';
 import { createApiServer } from './server/create-api-server.js';
 
@@ -32,17 +40,18 @@ const drain = async (server: Server, delayMs: number): Promise<void> => {
   });
 };
 
-const main = (): void => {
+const main = async (): Promise<void> => {
   const settings = readSettings(process.env, 'api');
   const log = createLogger({
     level: settings.LOG_LEVEL,
     pretty: process.stdout.isTTY,
     fields: { service: 'api', pid: process.pid },
   });
+  const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-api', log });
   const stop = new AbortController();
   let port = settings.PORT;
   const baseUrl = () => deriveBaseUrl({ ...settings, PORT: port });
-  const { app, metrics, warmed, close } = compose(settings, log, stop.signal, baseUrl);
+  const { app, metrics, warmed, close } = compose(settings, { log, tracing }, stop.signal, baseUrl);
   const server = createApiServer({
     app,
     log,
@@ -66,6 +75,7 @@ const main = (): void => {
     stopDeadlineMs: STOP_DEADLINE_MS + settings.SHUTDOWN_DELAY,
     beginStop: () => stop.abort(),
     parts: () => [
+      { name: 'traces', stop: async () => tracing?.close() },
       { name: 'connections', stop: close },
       { name: 'http', stop: () => drain(server, settings.SHUTDOWN_DELAY) },
     ],
@@ -81,10 +91,8 @@ const main = (): void => {
   void warmed.then(() => !stop.signal.aborted && listen());
 };
 
-try {
-  main();
-} catch (error) {
+main().catch((error: unknown) => {
   if (!(error instanceof SettingsError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
-}
+});

@@ -21,13 +21,14 @@ import {
 } from '@vat/domain';
 import { createEnrichmentSources, readSourceUrls } from '@vat/enrichment';
 import { createLookupGates, fleetPace, perMemberState, priorityClassOf, settleQueue } from '@vat/queues';
-import { errorFields, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
+import { errorFields, type Stoppable, throttledLog, throttledWarn, traceFields } from '@vat/runtime';
 import { createViesClient } from '@vat/vies';
 import type { Recording } from './compose-recording.js';
 import { lookUpWithinSlot, observeOutcome, performLookupJob } from './processors/perform-lookup.js';
 import { jobOfRequest, settleCheckJob } from './processors/settle-check.js';
 import { createRecordings } from './recordings.js';
 import { enrichmentOf, slotsUrlOf, statesOf } from './settings.js';
+import { traceLookups, traceRegisters } from './trace-calls.js';
 import { createPacing, lookUpInSandbox, lookUpInVies, upstreamStatistics } from './upstreams.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -68,7 +69,7 @@ export const composeChecks = (
   abortLookups: AbortSignal,
 ) => {
   const { advanced } = progress;
-  const { settings, log, now, metrics, db, producer, publishChange } = context;
+  const { settings, log, now, metrics, db, producer, publishChange, tracing } = context;
   const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
   const slots = memberStateSlots({
     url: slotsUrlOf(settings),
@@ -98,6 +99,7 @@ export const composeChecks = (
       .catch((error: unknown) =>
         log.warn('A settlement was not enqueued; the sweep will enqueue it.', {
           request: ref.requestId,
+          ...traceFields(ref.traceparent),
           ...errorFields(error),
         }),
       );
@@ -124,8 +126,13 @@ export const composeChecks = (
   });
   const onOutcome = observeOutcome({ pacing, statistics, alarm: createAlarm(context), metrics });
   const policyOf = retryPolicies(settings);
-  const lookupHandler = (memberState: MemberState | null) =>
-    performLookupJob(
+  const lookupHandler = (memberState: MemberState | null) => {
+    const lookUp = lookUpWithinSlot({
+      lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.lookUp),
+      markLookupStarted: markLookupStarted(db),
+      abortLookups,
+    });
+    return performLookupJob(
       performLookup({
         memberState,
         holdMs: pacing.holdMs,
@@ -133,11 +140,7 @@ export const composeChecks = (
         takeSlot: slots.take,
         beginLookup: beginLookup(db),
         find,
-        lookUp: lookUpWithinSlot({
-          lookUp: memberState === null ? lookUpInSandbox(now) : lookUpInVies(vies.lookUp),
-          markLookupStarted: markLookupStarted(db),
-          abortLookups,
-        }),
+        lookUp: tracing ? traceLookups(tracing, lookUp) : lookUp,
         storeLookup: storeLookup(db),
         persistAnswer: persistAnswer({
           sources,
@@ -160,16 +163,22 @@ export const composeChecks = (
         policyOf,
         onSlotWait: (state, waitMs) => metrics.slotWaits.observe({ member_state: state }, waitMs / 1_000),
         onOutcome,
-        onAbandoned: (request, reason) => {
+        onAbandoned: ({ requestId, traceparent }, reason) => {
           if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
-          log.info('A request ended without a check.', { request, reason });
+          log.info('A request ended without a check.', { request: requestId, reason, ...traceFields(traceparent) });
         },
         now,
       }),
     );
+  };
 
   const states = statesOf(settings);
-  const settle = settleCheck({ find, sources, recordCheck: record, timeout: (ms) => AbortSignal.timeout(ms) });
+  const settle = settleCheck({
+    find,
+    sources,
+    recordCheck: tracing ? traceRegisters(tracing, record) : record,
+    timeout: (ms) => AbortSignal.timeout(ms),
+  });
   const parts: Stoppable[] = [
     { name: 'slots', stop: slots.close },
     {

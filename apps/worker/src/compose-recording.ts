@@ -13,7 +13,7 @@ import {
 } from '@vat/domain';
 import { hashCheck, newSalt } from '@vat/evidence/proof';
 import { enqueueDelivery, enqueueDispatches, enqueueLines, publishNotification } from '@vat/queues';
-import { errorFields, throttledWarn } from '@vat/runtime';
+import { errorFields, throttledWarn, traceFields } from '@vat/runtime';
 import type { WorkerRole } from './settings.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -36,6 +36,7 @@ export const composeRecording = (
     return addDelivery(delivery).catch((error: unknown) =>
       log.warn('A delivery was not enqueued; the sweep will enqueue it.', {
         delivery: delivery.id,
+        ...traceFields(delivery.traceparent),
         ...errorFields(error),
       }),
     );
@@ -73,8 +74,8 @@ export const composeRecording = (
     advanced: progress.advanced,
     publishChange,
     notifyCaller,
-    onRecorded: ({ id, request_id, verdict }) =>
-      log.debug('A check was recorded.', { request: request_id, check_id: id, verdict }),
+    onRecorded: ({ id, request_id, verdict }, { traceparent }) =>
+      log.debug('A check was recorded.', { request: request_id, check_id: id, verdict, ...traceFields(traceparent) }),
     now,
   });
   return { make, record, notifyCaller, sendDelivery, dispatchByJob, progress };

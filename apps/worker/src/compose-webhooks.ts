@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
 import { deliverWebhook, MAX_STORED_ANSWER_BYTES, userAgentOf } from '@vat/domain';
 import { DELIVERY_QUEUES, type DeliveryQueueClass, endpointPermits, enqueueDelivery } from '@vat/queues';
-import { errorFields, type Stoppable } from '@vat/runtime';
+import { errorFields, type Stoppable, traceFields } from '@vat/runtime';
 import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
 import { deliverWebhookJob, jobOfAttempt, sendSigned } from './processors/deliver-webhook.js';
 import { allowedNetworksOf } from './settings.js';
+import { traceAttempt } from './trace-calls.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Attempts to one endpoint in flight at once over the fleet, and while the endpoint is slow. */
@@ -21,7 +22,7 @@ const LEASE_MARGIN_MS = 15_000;
 
 /** The deliveries: first attempts and retries in separate queues. Throws SettingsError. */
 export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSignal) => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, tracing } = context;
   const sender = createWebhookSender({
     timeoutMs: settings.WEBHOOK_TIMEOUT,
     allowed: allowedNetworksOf(settings),
@@ -65,7 +66,10 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
         producer.enqueue({ definition: DELIVERY_QUEUES.retry, payload: jobOfAttempt(attempt) }),
       publishChange,
       onClaimed: (waitedMs) => metrics.deliveryWaits.observe({ lane: queueClass }, waitedMs / 1_000),
-      onAttempted: ({ deliveryId, number }, { durationMs, statusCode, error }, outcome) => {
+      onAttempted: (attempt, logged, outcome) => {
+        const { deliveryId, number, traceparent } = attempt;
+        const { durationMs, statusCode, error } = logged;
+        if (tracing) traceAttempt(tracing, attempt, logged, outcome);
         metrics.deliveryAttempts.observe({ lane: queueClass, outcome }, durationMs / 1_000);
         log.debug('A delivery was attempted.', {
           delivery: deliveryId,
@@ -73,6 +77,7 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
           outcome,
           status_code: statusCode,
           error,
+          ...traceFields(traceparent),
         });
       },
       onEnqueueFailure: (error) => log.warn('A retry was not enqueued; the sweep will enqueue it.', errorFields(error)),

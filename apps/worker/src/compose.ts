@@ -1,5 +1,5 @@
 import { perMemberState } from '@vat/queues';
-import type { Logger, Stoppable } from '@vat/runtime';
+import type { Logger, Stoppable, Tracing } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeEvidence } from './compose-evidence.js';
@@ -13,13 +13,13 @@ import { createWorkerContext } from './worker-context.js';
 /** Composes a worker process and starts its consumers. Rejects with SettingsError on unknown names. */
 export const compose = async (
   settings: WorkerSettings,
-  log: Logger,
+  { log, tracing }: { log: Logger; tracing: Tracing | null },
   stopping: AbortSignal,
   abortLookups: AbortSignal,
 ) => {
   const roles = rolesOf(settings);
   const states = statesOf(settings);
-  const context = createWorkerContext(settings, log, stopping);
+  const context = createWorkerContext(settings, { log, tracing }, stopping);
   const { servers, serve, ready, scrape, clockMeasured } = context;
   const ifServed = <T>(role: WorkerRole, composePart: () => T): T | null =>
     roles.includes(role) ? composePart() : null;

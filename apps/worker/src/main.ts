@@ -1,5 +1,13 @@
 import process from 'node:process';
-import { createLogger, readSettings, reportReady, runProcess, SettingsError, startProbeServer } from '@vat/runtime';
+import {
+  createLogger,
+  openTracing,
+  readSettings,
+  reportReady,
+  runProcess,
+  SettingsError,
+  startProbeServer,
+} from '@vat/runtime';
 import { compose } from './compose.js';
 import { verifySlots } from './settings.js';
 
@@ -17,7 +25,8 @@ const main = async (): Promise<void> => {
   await verifySlots(settings);
   const stop = new AbortController();
   const abort = new AbortController();
-  const { parts, ready, scrape, roles, states } = await compose(settings, log, stop.signal, abort.signal);
+  const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-worker', log });
+  const { parts, ready, scrape, roles, states } = await compose(settings, { log, tracing }, stop.signal, abort.signal);
   const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
   runProcess({
     log,

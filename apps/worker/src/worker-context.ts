@@ -1,7 +1,23 @@
 import { openConnections, REPEAT_WARNING_MS, readiness } from '@vat/composition';
 import { pingDatabase, readWaits } from '@vat/db';
-import { type Consumer, type JobHandlers, joinCluster, pingRedis, QUEUES, startConsumers } from '@vat/queues';
-import { createMetrics, type Logger, type Stoppable, throttledLog, throttledWarn } from '@vat/runtime';
+import {
+  type Consumer,
+  type JobHandlers,
+  joinCluster,
+  pingRedis,
+  QUEUES,
+  startConsumers,
+  traceHandlers,
+} from '@vat/queues';
+import {
+  createMetrics,
+  type Logger,
+  type Stoppable,
+  type Tracing,
+  throttledLog,
+  throttledWarn,
+  traceFields,
+} from '@vat/runtime';
 import type { WorkerSettings } from './settings.js';
 
 const REPEAT_JOB_WARNING_MS = 1_000;
@@ -13,9 +29,13 @@ const WAITS_CACHE_MS = 5_000;
 export type WorkerContext = ReturnType<typeof createWorkerContext>;
 
 /** Connects a worker process to Postgres and Redis. `stopping` aborts when no new job is to be started. */
-export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopping: AbortSignal) => {
+export const createWorkerContext = (
+  settings: WorkerSettings,
+  { log, tracing }: { log: Logger; tracing: Tracing | null },
+  stopping: AbortSignal,
+) => {
   const database = { queryTimeoutMs: 5_000, connectTimeoutMs: 3_000, applicationName: 'vat-worker' };
-  const connections = openConnections(settings, database, log);
+  const connections = openConnections(settings, database, { log, tracing });
   const { db, now, producer, producerRedis, consumerRedis, publishChange } = connections;
   const metrics = createMetrics('worker');
 
@@ -25,15 +45,15 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   let consumers: Consumer[] = [];
   /** Serves the queues that have a handler. Returns what to stop, last first. */
   const serve = (handlers: JobHandlers): Stoppable[] => {
-    consumers = startConsumers(handlers, {
+    consumers = startConsumers(tracing ? traceHandlers(tracing, handlers) : handlers, {
       connection: consumerRedis,
       prefix: settings.REDIS_PREFIX,
       stopping,
       now,
       onError: onQueueError,
-      onJobError: (error, { queue, jobId }) => {
+      onJobError: (error, { queue, jobId, traceparent }) => {
         metrics.jobErrors.inc({ queue });
-        onJobError(error, { queue, job_id: jobId });
+        onJobError(error, { queue, job_id: jobId, ...traceFields(traceparent) });
       },
     });
     const capOf = new Map(Object.values(QUEUES).map(({ name, globalConcurrency }) => [name, globalConcurrency]));
@@ -59,6 +79,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
 
   /** Stopped last: everything else may still need them. */
   const servers: Stoppable[] = [
+    { name: 'traces', stop: async () => tracing?.close() },
     { name: 'database', stop: connections.closeDatabase },
     {
       name: 'redis',
@@ -105,6 +126,7 @@ export const createWorkerContext = (settings: WorkerSettings, log: Logger, stopp
   return {
     settings,
     log,
+    tracing,
     now,
     clockMeasured: connections.clockMeasured,
     metrics,

@@ -1,6 +1,6 @@
 import { connectDatabase, readClock } from '@vat/db';
-import { connectRedis, createProducer, publishPageUpdates } from '@vat/queues';
-import { correctedClock, type Logger, type SettingsOf, throttledWarn } from '@vat/runtime';
+import { connectRedis, createProducer, publishPageUpdates, traceSends } from '@vat/queues';
+import { correctedClock, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 
 /** A warning about a lasting problem is repeated after this long. */
 export const REPEAT_WARNING_MS = 30_000;
@@ -18,7 +18,11 @@ export type Connections = ReturnType<typeof openConnections>;
  * Connects a process to Postgres and Redis, and corrects its clock by that of Postgres. `warmed` resolves when the connections
  * to be opened at the start are open and the clock is compared. Close in this order: `closeRedis`, `closeDatabase`.
  */
-export const openConnections = (settings: ConnectionSettings, database: DatabaseOptions, log: Logger) => {
+export const openConnections = (
+  settings: ConnectionSettings,
+  database: DatabaseOptions,
+  { log, tracing }: { log: Logger; tracing: Tracing | null },
+) => {
   const {
     db,
     warmed,
@@ -37,7 +41,8 @@ export const openConnections = (settings: ConnectionSettings, database: Database
   const producerRedis = connect('producer');
   /** Waits for jobs, or receives published messages. */
   const consumerRedis = connect('consumer');
-  const producer = createProducer(producerRedis, settings.REDIS_PREFIX, now);
+  const untraced = createProducer(producerRedis, settings.REDIS_PREFIX, now);
+  const producer = tracing ? traceSends(tracing, untraced) : untraced;
   const pageUpdates = publishPageUpdates(producerRedis, settings.REDIS_PREFIX);
   return {
     db,

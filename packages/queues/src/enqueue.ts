@@ -22,8 +22,8 @@ import {
 } from './job-catalogue.js';
 import { turnOf } from './turns.js';
 
-const deliveryJobOf = ({ id, accountId, attempt, dueAt }: DueDelivery) => ({
-  payload: { delivery_id: id, account_id: accountId, attempt },
+const deliveryJobOf = ({ id, accountId, attempt, dueAt, traceparent }: DueDelivery) => ({
+  payload: { delivery_id: id, account_id: accountId, attempt, traceparent },
   dueAt,
 });
 

@@ -12,4 +12,5 @@ export * from './lookup-gates.js';
 export * from './page-update.js';
 export * from './request-notifications.js';
 export * from './start-consumer.js';
+export { traceHandlers, traceSends } from './trace-jobs.js';
 export { turnOf } from './turns.js';

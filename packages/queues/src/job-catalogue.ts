@@ -1,6 +1,21 @@
 import { DISPATCH_QUEUES, MEMBER_STATES, type MemberState } from '@vat/domain';
 import { z } from 'zod';
 
+/** The span that a job continues (W3C Trace Context); absent while traces are off, and in jobs that no call or job enqueued. */
+const traceparent = z.string().optional();
+type TracedJob = { traceparent?: string | undefined };
+
+/** Reads and replaces the span that a job continues. */
+type JobTrace<Payload> = {
+  of: (payload: Payload) => string | undefined;
+  replace: (payload: Payload, traceparent: string) => Payload;
+};
+
+const jobTrace = <Payload extends TracedJob>(): JobTrace<Payload> => ({
+  of: (job) => job.traceparent,
+  replace: (job, replacement) => ({ ...job, traceparent: replacement }),
+});
+
 /** A job carries ids, never documents; the row is read when it runs. */
 const requestJob = z.object({
   request_id: z.uuid(),
@@ -10,6 +25,7 @@ const requestJob = z.object({
   reply_with_check: z.boolean().optional(),
   /** Its account and class, see `turnOf`; absent in queues without turns and in jobs of older releases. */
   turn: z.string().optional(),
+  traceparent,
 });
 export type RequestJob = z.infer<typeof requestJob>;
 
@@ -21,6 +37,8 @@ export type QueueDefinition<Payload = unknown> = {
   jobId: (payload: Payload) => string;
   /** In a queue in which accounts take turns: the turn of a job. */
   turnOf?: (payload: Payload) => string | undefined;
+  /** In a queue whose jobs are recorded in traces. */
+  trace?: JobTrace<Payload>;
   /** Maximum jobs of this queue that run at once over all workers; null when there is no limit. */
   globalConcurrency: number | null;
   /** Maximum jobs that one worker process runs at once. */
@@ -33,6 +51,7 @@ const requestQueue = (name: string, caps: Pick<QueueDefinition, 'globalConcurren
     name: `{${name}}`,
     payload: requestJob,
     jobId: (job: RequestJob) => job.request_id,
+    trace: jobTrace<RequestJob>(),
     ...caps,
   }) satisfies QueueDefinition<RequestJob>;
 
@@ -54,7 +73,7 @@ export const lookupQueueOf = (request: { test: boolean; memberState: MemberState
   request.test ? sandboxQueue : upstreamQueue(request.memberState);
 
 /** One attempt of one delivery, counted from 1. It carries the account because the permit is acquired before the row is read. */
-const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1) });
+const deliveryJob = z.object({ delivery_id: z.uuid(), account_id: z.uuid(), attempt: z.int().min(1), traceparent });
 export type DeliveryJob = z.infer<typeof deliveryJob>;
 
 /** `first`: first attempts to endpoints that respond quickly. `retry`: later attempts, and all attempts to slow endpoints. */
@@ -65,6 +84,7 @@ const deliveryQueueOfClass = (name: string) =>
     name: `{${name}}`,
     payload: deliveryJob,
     jobId: (job: DeliveryJob) => `${job.delivery_id}-${job.attempt}`,
+    trace: jobTrace<DeliveryJob>(),
     globalConcurrency: null,
     // Attempts wait for receivers, not for this machine. Permits limit how many one endpoint occupies: a hundred endpoints
     // that stop responding at the same moment fill a process for the duration of one time-out.

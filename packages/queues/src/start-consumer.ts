@@ -31,8 +31,8 @@ export type Consumer = {
   setConcurrency: (jobs: number) => void;
 };
 
-/** `queue`: the name of the job's queue. */
-type JobRef = { queue: string; jobId: string };
+/** `queue`: the name of the job's queue. `traceparent`: of the span that the job continues. */
+type JobRef = { queue: string; jobId: string; traceparent?: string | undefined };
 
 type ConsumerOptions = {
   connection: RedisConnection;
@@ -135,7 +135,7 @@ export const startConsumer = <P>(
     try {
       result = await handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping });
     } catch (error) {
-      onJobError(error, ref);
+      onJobError(error, { ...ref, traceparent: definition.trace?.of(payload.data) });
       result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };
     }
     if (result === undefined) return;

@@ -294,6 +294,11 @@ export const SETTINGS = {
     z.enum(['error', 'warn', 'info', 'debug']).default('info'),
     'Least severe level that is logged.',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    ['api', 'worker'],
+    address('https', 'http').optional(),
+    'Base address of an OpenTelemetry collector that receives traces over OTLP/HTTP at `/v1/traces`; no traces when unset. See [operations.md](operations.md#traces).',
+  ),
   METRICS_PORT: setting(
     ['worker', 'stack'],
     count(0, 65_535).default(9464),

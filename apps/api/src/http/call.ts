@@ -8,8 +8,18 @@ import type { Request, Response } from 'express';
 /** The signed-in user of the dashboard and the token of the session. */
 export type DashboardSession = SignedIn & { token: string };
 
-/** What middleware has found out about a request; stored in `res.locals`. */
-type Context = { requestId: string; log: Logger; caller?: Caller; session?: DashboardSession };
+/**
+ * What middleware has found out about a request; stored in `res.locals`. `traceparent`: of its span, absent while traces are off.
+ * `errorCode`: of the error that it was answered with.
+ */
+type Context = {
+  requestId: string;
+  log: Logger;
+  traceparent?: string | undefined;
+  errorCode?: string;
+  caller?: Caller;
+  session?: DashboardSession;
+};
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { presentError } from '@vat/contracts';
 import { AppError, badRequest } from '@vat/domain';
-import { errorFields, type Logger, type Metrics, withLogContext } from '@vat/runtime';
+import { errorFields, type Logger, type Metrics, type Tracing, traceFields, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { contextOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
+import { endServerSpan, startServerSpan } from './trace-request.js';
 
 const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -19,14 +20,20 @@ export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): stri
 export const loggedPath = (path: string): string =>
   path.replace(/(\/verify\/(?:chk_[0-9a-z]{26}(?![0-9a-z]))?).+/i, '$1…');
 
-/** Gives each request its X-Request-Id (the caller's own if it is well-formed) and a logger with it, and logs the request when it ends. */
+/**
+ * Gives each request its X-Request-Id (the caller's own if it is well-formed), its span and a logger with both, and logs the
+ * request when it ends.
+ */
 export const requestId =
-  (log: Logger, metrics: Metrics): RequestHandler =>
+  ({ log, metrics, tracing }: { log: Logger; metrics: Metrics; tracing: Tracing | null }): RequestHandler =>
   (req, res, next) => {
     const id = requestIdOf(req);
     const context = contextOf(res);
     context.requestId = id;
-    context.log = log.child({ request_id: id });
+    const span = startServerSpan(tracing, req);
+    context.traceparent = span?.traceparent;
+    const fields = { request_id: id, ...traceFields(span?.traceparent) };
+    context.log = log.child(fields);
     res.setHeader('X-Request-Id', id);
     // A write after the end of the answer. Without a listener, the error event would end the process.
     res.on('error', (error) => context.log.error('Writing the answer failed.', errorFields(error)));
@@ -34,8 +41,10 @@ export const requestId =
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;
       // The route's pattern, since paths contain ids: the number of label values must be bounded.
-      const route: unknown = req.route?.path ?? 'none';
-      metrics.httpRequests.observe({ route: String(route), method: req.method, status: res.statusCode }, seconds);
+      const pattern: unknown = req.route?.path;
+      const route = pattern === undefined ? undefined : String(pattern);
+      if (span) endServerSpan(span, req, route, res);
+      metrics.httpRequests.observe({ route: route ?? 'none', method: req.method, status: res.statusCode }, seconds);
       context.log.info('Answered a request.', {
         method: req.method,
         path: loggedPath(req.path),
@@ -45,7 +54,7 @@ export const requestId =
         ...(res.writableFinished ? {} : { aborted: true }),
       });
     });
-    withLogContext({ request_id: id }, next);
+    withLogContext(fields, next);
   };
 
 /** Throws BAD_REQUEST for a missing Host or an unknown Expect, which Node would refuse without the error envelope. */
@@ -73,6 +82,7 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
   if (refusal.code === 'INTERNAL')
     contextOf(res).log.error('A request failed with an internal error.', errorFields(error));
+  contextOf(res).errorCode = refusal.code;
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));

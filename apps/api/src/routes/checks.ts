@@ -12,7 +12,7 @@ import {
   type StoredCheck,
   type StoredId,
 } from '@vat/domain';
-import { found, normalizeNumber } from '../http/call.js';
+import { contextOf, found, normalizeNumber } from '../http/call.js';
 import { ownerOf, readPage } from '../http/parse.js';
 import type { Routes } from './route.js';
 
@@ -40,7 +40,7 @@ export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CH
     presentCheck(check, (await deps.findEvidence([check.id])).get(check.id));
 
   return {
-    createCheck: async ({ caller, body, idempotencyOf }) => {
+    createCheck: async ({ res, caller, body, idempotencyOf }) => {
       const trader = body.trader && Object.entries(body.trader).filter(([, text]) => text !== undefined);
       const result = await deps.requestCheck({
         caller,
@@ -50,6 +50,7 @@ export const checkRoutes = (deps: CheckRoutesDeps): Pick<Routes, keyof typeof CH
         reference: body.reference,
         trader: trader && (Object.fromEntries(trader) as CheckCall['trader']),
         idempotency: idempotencyOf(body),
+        traceparent: contextOf(res).traceparent,
       });
       if (result.kind === 'replay') return { answer: result.answer, replayed: true };
       const { replayed } = result;

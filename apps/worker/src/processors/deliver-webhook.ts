@@ -11,17 +11,18 @@ import { errorFields, type Logger } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
 
 /** The job of an attempt. */
-export const jobOfAttempt = ({ deliveryId, accountId, number }: DeliveryAttempt): DeliveryJob => ({
+export const jobOfAttempt = ({ deliveryId, accountId, number, traceparent }: DeliveryAttempt): DeliveryJob => ({
   delivery_id: deliveryId,
   account_id: accountId,
   attempt: number,
+  traceparent,
 });
 
 /** Makes one attempt of a delivery. */
 export const deliverWebhookJob =
   (deliver: ReturnType<typeof deliverWebhook>): JobHandler<DeliveryJob> =>
-  async ({ delivery_id: deliveryId, account_id: accountId, attempt: number }, { runs }) => {
-    const again = await deliver({ deliveryId, accountId, number }, runs);
+  async ({ delivery_id: deliveryId, account_id: accountId, attempt: number, traceparent }, { runs }) => {
+    const again = await deliver({ deliveryId, accountId, number, traceparent }, runs);
     return again === null ? undefined : { again };
   };
 

@@ -6,13 +6,15 @@ export const requestOfJob = (job: RequestJob): RequestRef => ({
   requestId: job.request_id,
   replyTo: job.reply_to,
   replyWithCheck: job.reply_with_check,
+  traceparent: job.traceparent,
 });
 
 /** The job of a request. */
-export const jobOfRequest = ({ requestId, replyTo, replyWithCheck }: RequestRef): RequestJob =>
-  replyTo === undefined
-    ? { request_id: requestId }
-    : { request_id: requestId, reply_to: replyTo, reply_with_check: replyWithCheck };
+export const jobOfRequest = ({ requestId, replyTo, replyWithCheck, traceparent }: RequestRef): RequestJob => ({
+  request_id: requestId,
+  ...(replyTo !== undefined && { reply_to: replyTo, reply_with_check: replyWithCheck }),
+  traceparent,
+});
 
 /** Enriches an answered request and records its check. */
 export const settleCheckJob =

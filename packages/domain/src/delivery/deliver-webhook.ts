@@ -2,11 +2,16 @@ import { publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
 import { type DeliveryPlan, type DueDelivery, type LoggedAttempt, planDelivery } from './delivery.js';
 
-/** The attempt that a job makes. Ids are UUIDs; `number` counts from 1. */
-export type DeliveryAttempt = { deliveryId: string; accountId: string; number: number };
+/** The attempt that a job makes. Ids are UUIDs; `number` counts from 1. `traceparent`: the span of the job. */
+export type DeliveryAttempt = {
+  deliveryId: string;
+  accountId: string;
+  number: number;
+  traceparent?: string | undefined;
+};
 
 /** An attempt to claim until `leasedUntil`. */
-export type AttemptToClaim = Omit<DeliveryAttempt, 'accountId'> & { now: Date; leasedUntil: Date };
+export type AttemptToClaim = Omit<DeliveryAttempt, 'accountId' | 'traceparent'> & { now: Date; leasedUntil: Date };
 
 /** The current endpoint of a delivery. `secretSealed`: the encrypted signing secret. */
 type DeliveryEndpoint = { url: string; secretSealed: Uint8Array };
@@ -117,7 +122,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     job: DeliveryAttempt,
     { logged, succeeded, leasedUntil }: { logged: LoggedAttempt; succeeded: boolean; leasedUntil: Date },
   ): Promise<void> => {
-    const { deliveryId, accountId, number } = job;
+    const { deliveryId, accountId, number, traceparent } = job;
     const plan = planDelivery({ number, succeeded, endedAt: now() }, deps.retryDelaysMs);
     const recorded = await record({ deliveryId, attempt: logged, plan, leasedUntil });
     deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
@@ -125,7 +130,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
     if (plan.nextAttemptAt === null) return;
     await deps
-      .enqueue({ id: deliveryId, accountId, attempt: number + 1, dueAt: plan.nextAttemptAt })
+      .enqueue({ id: deliveryId, accountId, attempt: number + 1, dueAt: plan.nextAttemptAt, traceparent })
       .catch(deps.onEnqueueFailure);
   };
 

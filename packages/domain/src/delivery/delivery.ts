@@ -21,8 +21,17 @@ export const ON_DEMAND_RETRY_AFTER_S = 30;
 /** Bytes of a receiver's answer that the delivery log stores. */
 export const MAX_STORED_ANSWER_BYTES = 2_048;
 
-/** A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. */
-export type DueDelivery = { id: string; accountId: string; attempt: number; dueAt: Date };
+/**
+ * A delivery whose next attempt is to be made. Ids are UUIDs; `attempt` counts from 1. `traceparent`: the span that the attempt
+ * continues; absent while traces are off, and when a call or the sweep enqueues it.
+ */
+export type DueDelivery = {
+  id: string;
+  accountId: string;
+  attempt: number;
+  dueAt: Date;
+  traceparent?: string | undefined;
+};
 
 /** The result of a test event or a resend. `too_many`: `pending` deliveries reach the account's limit, and nothing was written. */
 export type OnDemandResult =

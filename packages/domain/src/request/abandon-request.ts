@@ -16,9 +16,13 @@ type AbandonRequestDeps<R> = {
  * ended already or its answer has arrived.
  */
 export const abandonRequest =
-  <R extends EndedRequest>({ endRequest, onEnded, enqueueDelivery }: AbandonRequestDeps<R>) =>
+  <R extends EndedRequest & Pick<DueDelivery, 'traceparent'>>({
+    endRequest,
+    onEnded,
+    enqueueDelivery,
+  }: AbandonRequestDeps<R>) =>
   async (request: R, now: Date): Promise<void> => {
-    const { id: requestId, accountId, reason, lastError } = request;
+    const { id: requestId, accountId, reason, lastError, traceparent } = request;
     const ended = await endRequest({
       requestId,
       reason,
@@ -29,5 +33,7 @@ export const abandonRequest =
     if (!ended) return;
     onEnded(request, ended);
     if (ended.deliveryId !== null)
-      await enqueueDelivery({ id: ended.deliveryId, accountId, attempt: 1, dueAt: now }).catch(() => undefined);
+      await enqueueDelivery({ id: ended.deliveryId, accountId, attempt: 1, dueAt: now, traceparent }).catch(
+        () => undefined,
+      );
   };

@@ -45,7 +45,7 @@ type PerformLookupDeps = {
   beginLookup: (requestId: string, now: Date) => Promise<CheckRequest | null>;
   find: FindRequest;
   /** Looks the number up while the slot is held; null when the call was aborted by this service, which is no attempt. */
-  lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date) => Promise<Lookup | null>;
+  lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date, ref: RequestRef) => Promise<Lookup | null>;
   storeLookup: StoreLookup;
   persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
   /**
@@ -74,7 +74,7 @@ type PerformLookupDeps = {
   onSlotWait: (memberState: MemberState, waitMs: number) => void;
   /** Called with every outcome of the upstream, not with those of the sandbox. `endsLine`: it ends a request of a batch. */
   onOutcome: (memberState: MemberState, outcome: LookupOutcome, durationMs: number, endsLine: boolean) => void;
-  onAbandoned: (requestId: string, reason: AbandonReason) => void;
+  onAbandoned: (ref: RequestRef, reason: AbandonReason) => void;
   now: () => Date;
 };
 
@@ -118,17 +118,17 @@ export const performLookup = (deps: PerformLookupDeps) => {
     return null;
   };
 
-  const abandonOne = abandonRequest<CheckRequest & EndedRequest>({
+  const abandonOne = abandonRequest<CheckRequest & EndedRequest & RequestRef>({
     endRequest: deps.endRequest,
     onEnded: (request, { batchId }) => {
-      deps.onAbandoned(request.id, request.reason);
+      deps.onAbandoned(request, request.reason);
       if (request.origin === 'batch') deps.advanced({ memberState: request.memberState, batchId });
       publish(request);
     },
     enqueueDelivery: deps.enqueueDelivery,
   });
   const abandon = async (request: CheckRequest, ref: RequestRef, reason: AbandonReason): Promise<null> => {
-    await abandonOne({ ...request, reason }, deps.now());
+    await abandonOne({ ...request, ...ref, reason }, deps.now());
     await deps.notifyCaller(ref);
     return null;
   };
@@ -211,7 +211,7 @@ export const performLookup = (deps: PerformLookupDeps) => {
       startedAt = deps.now();
       if (request.origin === 'direct' && !request.test)
         deps.onSlotWait(request.memberState, Math.max(0, startedAt.getTime() - request.dueAt.getTime()));
-      lookup = await deps.lookUp(request, slot, startedAt);
+      lookup = await deps.lookUp(request, slot, startedAt, ref);
       if (lookup === null) return { at: deps.now() };
     } finally {
       // The slot is for the lookup alone: storing the result neither needs it nor waits for its release.

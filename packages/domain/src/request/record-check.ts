@@ -11,9 +11,15 @@ import type { Answer, CheckRequest } from './request.js';
 
 /**
  * A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits.
- * `replyWithCheck`: that process reads the check in the notification.
+ * `replyWithCheck`: that process reads the check in the notification. `traceparent`: the span of the job (W3C Trace Context),
+ * which the jobs that follow continue; absent while traces are off.
  */
-export type RequestRef = { requestId: string; replyTo?: string | undefined; replyWithCheck?: boolean | undefined };
+export type RequestRef = {
+  requestId: string;
+  replyTo?: string | undefined;
+  replyWithCheck?: boolean | undefined;
+  traceparent?: string | undefined;
+};
 
 /** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */
 type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
@@ -51,7 +57,7 @@ export type RecordCheckDeps = {
   publishChange: PublishChange;
   /** Notifies the process whose caller waits, with the check that was recorded. Never rejects. */
   notifyCaller: (ref: RequestRef, check?: StoredCheck) => Promise<void>;
-  onRecorded: (body: CheckBody) => void;
+  onRecorded: (body: CheckBody, ref: RequestRef) => void;
   now: () => Date;
 };
 
@@ -95,13 +101,14 @@ export const recordCheck = (deps: RecordCheckDeps) => {
     // First: a caller waits for it.
     const notified = settled ? deps.notifyCaller(ref, check) : deps.notifyCaller(ref);
     if (settled) {
-      deps.onRecorded(hashed.body);
+      deps.onRecorded(hashed.body, ref);
       if (origin === 'batch') deps.advanced({ memberState: request.memberState, batchId: settled.batchId });
       publish(request, hashed.body, settled);
     }
     await notified;
+    const { traceparent } = ref;
     for (const id of settled?.deliveryIds ?? [])
-      await deps.enqueueDelivery({ id, accountId: request.accountId, attempt: 1, dueAt: now });
+      await deps.enqueueDelivery({ id, accountId: request.accountId, attempt: 1, dueAt: now, traceparent });
     return settled;
   };
 };

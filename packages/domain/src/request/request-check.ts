@@ -89,6 +89,8 @@ export type CheckCall = {
   reference: string | undefined;
   trader: Trader | undefined;
   idempotency: IdempotencyKey | null;
+  /** The span of the call, which its lookup continues; absent while traces are off. */
+  traceparent?: string | undefined;
 };
 
 /** `replayed`: an earlier call with the same Idempotency-Key had requested the work. */
@@ -109,7 +111,10 @@ export type RequestCheckDeps = AwaitEndDeps &
      * Begins with what does not need the row. `enqueue` is called when the row is there; it fails quickly, which is harmless:
      * the sweep finds the row. `drop` is called when there will be no row.
      */
-    prepareLookup: (request: LookupToEnqueue) => { enqueue: () => Promise<void>; drop: () => void };
+    prepareLookup: (
+      request: LookupToEnqueue,
+      traceparent: string | undefined,
+    ) => { enqueue: () => Promise<void>; drop: () => void };
     /** Lowers the priority of the job of a call that became a background request. */
     demoteLookup: (request: LookupToEnqueue) => Promise<void>;
     onEnqueueFailure: (error: unknown) => void;
@@ -172,14 +177,14 @@ export const requestCheck = (deps: RequestCheckDeps) => {
 
   const admitAndWait = async (
     request: NewRequest,
-    limit: number,
+    { caller, traceparent }: CheckCall,
     idempotency: KeyToBind | null,
   ): Promise<CheckCallResult | null> => {
     const period = periodOf(request.createdAt);
     const subscription = deps.openSubscription(request.id);
     try {
-      const quota = request.test ? null : { period, limit };
-      const lookup = deps.prepareLookup(request);
+      const quota = request.test ? null : { period, limit: caller.quota };
+      const lookup = deps.prepareLookup(request, traceparent);
       const admission = await deps.admit({ request, quota, maxPending: MAX_PENDING, idempotency }).catch((error) => {
         lookup.drop();
         throw error;
@@ -214,7 +219,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const read = readNumber(call);
     const requester = readRequester(call.requester);
     const { caller, idempotency } = call;
-    const { accountId, test, quota } = caller;
+    const { accountId, test } = caller;
     if (caller.disabled) throw new AppError('ACCOUNT_DISABLED');
     const now = deps.now();
     const work = (key: UnexpiredKey | null): Promise<CheckCallResult | null> => {
@@ -234,7 +239,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
         windowEndsAt: new Date(now.getTime() + deps.policyOf(test).windowMs),
       };
       const binding = key && { ...key, lockedUntil: lockEnd(now) };
-      return read.malformed === null ? admitAndWait(request, quota, binding) : recordAtOnce(request, binding);
+      return read.malformed === null ? admitAndWait(request, call, binding) : recordAtOnce(request, binding);
     };
     return oncePerKey<CheckCallResult>(deps.findKey, {
       accountId,
