@@ -7,6 +7,7 @@ import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { FilePreview, nameOf } from '../batches/file-preview.js';
 import { UploadForm } from '../batches/upload-form.js';
 
@@ -107,6 +108,8 @@ export const CoveragesPage = () => (
     rowKey={idOf}
     empty={EMPTY}
   >
-    <CoverageUpload />
+    <Changing>
+      <CoverageUpload />
+    </Changing>
   </ListPage>
 );

@@ -7,7 +7,7 @@ import { CountrySelect, Field, Form, filledFields, Select } from '../../parts/fo
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
-import { useSession } from '../../session/session.js';
+import { Changing, useSession } from '../../session/session.js';
 
 /** The body of `POST /watches`. */
 type NewWatch = { vat_number: string } & Partial<
@@ -78,12 +78,12 @@ export const PauseWatch = ({ watch }: { watch: Watch }) => {
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
   );
   return (
-    <>
+    <Changing>
       <Button small isPending={update.isPending} onPress={() => update.mutate(nextStatus)}>
         {nextStatus === 'paused' ? 'Pause' : 'Resume'}
       </Button>
       <ErrorAlert error={update.error} />
-    </>
+    </Changing>
   );
 };
 
@@ -124,6 +124,8 @@ const EMPTY = (
 /** The watches of the account, and the form to add one. */
 export const WatchesPage = () => (
   <ListPage title="Watches" topic="watches" path="/watches" columns={COLUMNS} rowKey={idOf} empty={EMPTY}>
-    <AddWatch />
+    <Changing>
+      <AddWatch />
+    </Changing>
   </ListPage>
 );
