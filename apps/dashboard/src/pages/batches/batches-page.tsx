@@ -61,8 +61,10 @@ const UploadCard = () => {
 
 const EMPTY = (
   <Empty title="No batches yet">
-    Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview before
-    anything is uploaded.
+    <Changing>
+      Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview before
+      anything is uploaded.
+    </Changing>
   </Empty>
 );
 

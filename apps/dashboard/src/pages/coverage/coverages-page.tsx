@@ -92,8 +92,10 @@ const COLUMNS: readonly Column<Coverage>[] = [
 
 const EMPTY = (
   <Empty title="No coverages yet">
-    Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of them
-    were checked in time.
+    <Changing>
+      Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of them
+      were checked in time.
+    </Changing>
   </Empty>
 );
 

@@ -171,7 +171,11 @@ export const ApiKeys = () => {
         list={{ ...keys, hasNextPage: false, data: keys.data && (isExpanded ? [...shown, ...collapsed] : shown) }}
         columns={COLUMNS}
         rowKey={({ key_id }) => key_id}
-        empty={<Empty title="No API keys">Create a key to call the API.</Empty>}
+        empty={
+          <Empty title="No API keys">
+            <Changing>Create a key to call the API.</Changing>
+          </Empty>
+        }
       />
       {collapsed.length > 0 && (
         <div className="actions">

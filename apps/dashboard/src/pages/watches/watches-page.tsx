@@ -116,8 +116,8 @@ const COLUMNS: readonly Column<Watch>[] = [
 
 const EMPTY = (
   <Empty title="No watches yet">
-    Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear here and
-    are sent to your webhook.
+    <Changing>Add a VAT number above.</Changing> The first check is the baseline. Later changes of validity, name or
+    address appear here and are sent to your webhook.
   </Empty>
 );
 
