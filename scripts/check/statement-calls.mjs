@@ -51,6 +51,26 @@ const reserveTwice = async (reserve) => {
 const searchTwice = async (take) => [await take('gleif', '1970-01-01', 1), await take('gleif', '1970-01-01', 1)];
 
 /**
+ * The owner of an account invites a member, who accepts, becomes an auditor and is removed.
+ *
+ * @param {import('./statement-samples.mjs').Place} at
+ * @param {ReturnType<typeof db.insertInvitation>} invite
+ * @param {ReturnType<typeof db.insertMember>} accept
+ * @param {ReturnType<typeof db.changeMember>} change
+ */
+const joinAndLeave = async ({ account: accountId, user: ownerId, now }, invite, accept, change) => {
+  const times = { createdAt: now, expiresAt: new Date(now.getTime() + 1) };
+  const of = { accountId, tokenHash: new Uint8Array(32) };
+  await invite(
+    { id: ID, ...of, invitedBy: ownerId, email: null, role: 'member', ...times },
+    { members: 2, invitations: 1 },
+  );
+  await accept(of, { id: ID, email: '', passwordHash: '', now }, 2);
+  await change({ accountId, ownerId, userId: ID, role: 'auditor' });
+  await change({ accountId, ownerId, userId: ID, role: null });
+};
+
+/**
  * Calls of everything in packages/db that runs statements of its own. They are described ({@link
  * import('./verify-statements.mjs')}), and run and explained against a large database (statement-plans.test.ts).
  * A new function needs a call here.
@@ -83,6 +103,12 @@ export const statementCalls = (on, at = NOWHERE) => [
       to: '',
       session: { id: BYTES, userId: ID, now: NOW, expiresAt: NOW },
     }),
+  () => db.listMembers(on)(at.account),
+  () => db.listInvitations(on)(at.account, at.now),
+  () => joinAndLeave(at, db.insertInvitation(on), db.insertMember(on), db.changeMember(on)),
+  () => db.deleteInvitation(on)(at.account, ID),
+  () => db.findInvitation(on)(BYTES, at.now),
+  () => db.deleteExpiredInvitations(on)(at.now),
   () => db.listLines(on)(at.batch, at.account, { status: 'done', valid: true, afterId: ID, limit: 100 }),
   ...[undefined, false].map(
     (valid) => () => db.listLines(on)(at.batch, at.account, { status: undefined, valid, afterId: null, limit: 100 }),

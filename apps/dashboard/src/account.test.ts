@@ -1,5 +1,6 @@
 import { until } from '@vat/testkit';
-import { type Dashboard, openDashboard, PASSWORD, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, PASSWORD, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -199,6 +200,72 @@ test('changing the password requires the current one, keeps this session and end
   await page.getByRole('button', { name: 'End all sessions' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'End all sessions' }).click();
   await heading(visit, 'Sign in');
+});
+
+/** What an auditor must not find on any page. */
+const CHANGES =
+  /^(New check|Check|Create key|Save|Send test event|Upload|Add watch|Apply|Pause|Delete|Revoke|Invite|Remove|Resend|Make your first check)$/;
+
+test('an owner invites an auditor by a link, who joins, reads every page, and is made a member and removed', async () => {
+  const [owner, email] = ['team@example.com', 'auditor@example.com'];
+  await dashboard.account(owner, { name: 'Müller & Söhne' });
+  visit = await dashboard.visit();
+  await visit.enter(owner);
+  await visit.go('/settings');
+  const { page } = visit;
+  const members = page.getByRole('region', { name: 'Members', exact: true });
+  await members.getByLabel('E-mail').fill(email);
+  await members.getByLabel('Role', { exact: true }).selectOption('auditor');
+  await members.getByRole('button', { name: 'Invite' }).click();
+  const link = String(await members.getByText(/\/app\/invitation#[\w-]{43}$/).textContent());
+  const pending = members.getByRole('table', { name: 'Pending invitations' });
+  await pending.getByText(email).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+
+  const invited = await dashboard.visit({ refused: /\/app\/api\// });
+  await invited.page.goto(link);
+  await heading(invited, 'Invitation');
+  await invited.page.getByText('Müller & Söhne').waitFor();
+  expect(await invited.page.getByLabel('E-mail').inputValue()).toBe(email);
+  expect(await seriousFindings(invited.page)).toEqual([]);
+  await invited.page.getByLabel('Password').fill('a few words are good');
+  await invited.page.getByRole('button', { name: 'Join' }).click();
+  await heading(invited, 'Overview');
+  expect(new URL(invited.page.url()).hash).toBe('');
+  for (const name of ['Overview', 'Checks', 'Batches', 'Coverage', 'Watches', 'Evidence', 'Deliveries', 'Settings']) {
+    await invited.page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    await heading(invited, name);
+    await invited.page.getByText('Loading…').first().waitFor({ state: 'detached' });
+    for (const role of ['button', 'link'] as const)
+      expect([name, await invited.page.getByRole(role, { name: CHANGES }).count()]).toEqual([name, 0]);
+  }
+  await invited.page.getByRole('button', { name: 'Change password' }).waitFor();
+
+  await pending.waitFor({ state: 'detached' });
+  await members.getByText(link).waitFor({ state: 'detached' });
+  await members.getByLabel('E-mail').fill('other@example.com');
+  await members.getByRole('button', { name: 'Invite' }).click();
+  await pending.getByText('other@example.com').waitFor();
+  await saveScreenshot(page, 'wide-members');
+  await page.setViewportSize(NARROW);
+  await saveScreenshot(page, 'narrow-members');
+  await page.setViewportSize(WIDE);
+  const row = members.getByRole('row', { name: new RegExp(email) });
+  await row.getByLabel(`Role of ${email}`).selectOption('member');
+  await until('the new role', async () => {
+    await invited.go('/checks');
+    await heading(invited, 'Checks');
+    return (await invited.page.getByRole('link', { name: 'New check' }).count()) === 1;
+  });
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await row.waitFor({ state: 'detached' });
+  await invited.go('/checks');
+  await heading(invited, 'Sign in');
+  await invited.page.goto(link);
+  await invited.page.getByRole('alert').filter({ hasText: 'was accepted or revoked' }).waitFor();
+  expect(invited.complaints()).toEqual([]);
+  await invited.close();
 });
 
 test('the overview updates while it is open', async () => {

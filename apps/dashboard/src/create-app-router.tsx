@@ -35,6 +35,11 @@ const tree = root.addChildren([
     path: '/sign-up',
     component: lazyRouteComponent(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/invitation',
+    component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.js'), 'InvitationPage'),
+  }),
   signedIn.addChildren([
     page('/', () => import('./pages/overview/overview-page.js'), 'OverviewPage'),
     page('/welcome', () => import('./pages/welcome/welcome-page.js'), 'WelcomePage'),

@@ -25,6 +25,7 @@ const start = (root: HTMLElement): void => {
   });
   const api = createApi({
     csrfToken: () => queries.getQueryData<Boot>(BOOT)?.session?.csrf_token ?? null,
+    onForbidden: () => void queries.invalidateQueries({ queryKey: BOOT }),
     onSignedOut: () => queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null }),
   });
   new BroadcastChannel(SESSION_CHANNEL).onmessage = () => void queries.invalidateQueries({ queryKey: BOOT });

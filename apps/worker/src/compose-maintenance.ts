@@ -2,6 +2,7 @@ import { composeSweep, REPEAT_WARNING_MS, runEach } from '@vat/composition';
 import {
   auditBatches,
   auditUsage,
+  deleteExpiredInvitations,
   deleteExpiredKeys,
   deleteExpiredSessions,
   deleteHours,
@@ -116,6 +117,7 @@ export const composeMaintenance = (context: WorkerContext) => {
       const steps = [
         () => deleteExpiredKeys(db)(now()),
         () => deleteExpiredSessions(db)(now()),
+        () => deleteExpiredInvitations(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),

@@ -96,6 +96,7 @@ describe('erasing an account', () => {
     for (const sql of [
       `INSERT INTO app_user VALUES ('${user}', ${id}, '${accountId}@example.com', 'hash', now())`,
       `INSERT INTO session VALUES (sha256('${user}'), '${user}', now(), now(), now())`,
+      `INSERT INTO invitation (id, account_id, invited_by, token_hash, role, created_at, expires_at) VALUES (gen_random_uuid(), ${id}, '${user}', sha256('${user}'), 'member', now(), now())`,
       `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at) VALUES (gen_random_uuid(), ${id}, 'Ada', false, sha256('${user}'), 'abcd', now())`,
       `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at) VALUES (${id}, 'https://ada.example/', '', 'whsec_aa', now())`,
       `INSERT INTO export_lease (account_id, holder, expires_at) VALUES (${id}, gen_random_uuid(), now())`,

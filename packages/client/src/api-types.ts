@@ -43,7 +43,9 @@ export type ErrorCode =
   | 'TOO_MANY_SIGN_UPS'
   | 'EMAIL_TAKEN'
   | 'TOO_MANY_STREAMS'
-  | 'KEY_LIMIT';
+  | 'KEY_LIMIT'
+  | 'MEMBER_LIMIT'
+  | 'LAST_OWNER';
 
 /** The fields that an error can have beside its code and message. docs/errors.md says which code has which. */
 export type ErrorFields = {

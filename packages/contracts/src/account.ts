@@ -1,4 +1,4 @@
-import { type ApiKeySummary, PLANS, type Plan, periodEnd, publicId } from '@vat/domain';
+import { type ApiKeySummary, PLANS, type Plan, periodEnd, publicId, type Role } from '@vat/domain';
 import { z } from 'zod';
 import { instant, printable } from './text.js';
 
@@ -59,7 +59,15 @@ export const presentKey = (key: ApiKeySummary) => ({
 
 /** Response of POST and GET /app/api/session. `quota`: checks a month. */
 export const presentSession = (
-  session: { accountId: string; accountName: string; email: string; plan: Plan; quota: number; disabled: boolean },
+  session: {
+    accountId: string;
+    accountName: string;
+    email: string;
+    role: Role;
+    plan: Plan;
+    quota: number;
+    disabled: boolean;
+  },
   csrfToken: string,
 ) => ({
   csrf_token: csrfToken,
@@ -67,6 +75,7 @@ export const presentSession = (
     account_id: publicId('account', session.accountId),
     name: session.accountName,
     email: session.email,
+    role: session.role,
     plan: session.plan,
     allowance: {
       checks_per_month: session.quota,
@@ -86,11 +95,15 @@ export const signInBody = z.strictObject({
   password: z.string().min(1).max(1_024),
 });
 
-/** Body of POST /app/api/sign-up. Only the form of the address is validated: nothing is sent to it. */
+/** The e-mail address of a new user. Only its form is validated: nothing needs to arrive there. */
+export const newEmail = () =>
+  printable(254)
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.email());
+
+/** Body of POST /app/api/sign-up. */
 export const signUpBody = z.strictObject({
   name: printable(100).transform((text) => text.trim()),
-  email: printable(254)
-    .transform((text) => text.trim().toLowerCase())
-    .pipe(z.email()),
+  email: newEmail(),
   password: newPassword(),
 });

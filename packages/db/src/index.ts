@@ -1,5 +1,7 @@
 export * from './account/accounts.js';
 export * from './account/api-keys.js';
+export * from './account/invitations.js';
+export * from './account/members.js';
 export * from './account/sessions.js';
 export * from './account/sign-in-attempts.js';
 export * from './account/usage.js';

@@ -226,8 +226,8 @@ export const ERROR_CATALOGUE = {
   },
   FORBIDDEN: {
     status: 403,
-    message: 'The CSRF token is missing or wrong.',
-    remedy: 'Reload the page and sign in again.',
+    message: 'The CSRF token is missing or wrong, or your role does not allow this.',
+    remedy: 'Reload the page. An owner of the account can change your role.',
   },
   TOO_MANY_SIGN_INS: {
     status: 429,
@@ -246,7 +246,7 @@ export const ERROR_CATALOGUE = {
   EMAIL_TAKEN: {
     status: 409,
     message: 'There is an account with this e-mail address.',
-    remedy: 'Sign in, or use another address.',
+    remedy: 'Use another address, or sign in with this one.',
   },
   TOO_MANY_STREAMS: {
     status: 429,
@@ -260,6 +260,17 @@ export const ERROR_CATALOGUE = {
     message: 'The account has 200 API keys already.',
     remedy: 'Revoke a key that is no longer used.',
     extra: ['limit'],
+  },
+  MEMBER_LIMIT: {
+    status: 403,
+    message: 'The account has 100 members or 100 pending invitations already.',
+    remedy: 'Remove a member or revoke an invitation that is no longer needed.',
+    extra: ['limit'],
+  },
+  LAST_OWNER: {
+    status: 409,
+    message: 'This is the only owner of the account.',
+    remedy: 'Make another member an owner first.',
   },
 } as const satisfies Record<string, ErrorSpec>;
 

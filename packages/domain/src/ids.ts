@@ -3,6 +3,7 @@ import { fromUUID, TypeID, toUUID, typeidUnboxed } from 'typeid-js';
 export const ID_PREFIXES = {
   account: 'acc',
   user: 'usr',
+  invitation: 'inv',
   key: 'key',
   request: 'req',
   check: 'chk',

@@ -17,6 +17,18 @@ export type AccountOptions = {
   email?: string;
 };
 
+/** Inserts another user of the account that has the user `of`. Addresses are in lower case; the password is `correct horse`. */
+export const insertMember = async (
+  world: { sql: Sql },
+  { of, email, role }: { of: string; email: string; role: string },
+): Promise<void> => {
+  await world.sql(
+    `INSERT INTO app_user (id, account_id, email, password_hash, role, created_at)
+     SELECT $1, account_id, $3, password_hash, $4, now() FROM app_user WHERE email = $2`,
+    [newUuid(), of, email, role],
+  );
+};
+
 /** The hash of `correct horse`, computed in advance because hashing is slow. */
 const CORRECT_HORSE =
   '$argon2id$v=19$m=19456,t=2,p=1$TjMg9Na12W6Yexnn9inuYA$7rRb8IKa8CEKtKm5ZIKn3zF/kU01lhgn/lZidIVqaTs';

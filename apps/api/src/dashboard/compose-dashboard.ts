@@ -47,6 +47,7 @@ import { shortMemory } from '../cached.js';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
 import { keyedMutex } from '../turns.js';
+import { composeMembers } from './compose-members.js';
 import type { DashboardDeps } from './mount-dashboard.js';
 import { type PageStreamsDeps, pageStreams } from './page-streams.js';
 import { sessionCookie, sessionTokens } from './session.js';
@@ -184,6 +185,7 @@ export const composeDashboard = (
       beginSession: begin,
       now,
     }),
+    ...composeMembers({ db, tokens, hashPassword, beginSession: begin, baseUrl, now }),
     readOverview: readOverview(db, OVERVIEW_SPAN),
     listRequests: listRequests(db),
     streams,

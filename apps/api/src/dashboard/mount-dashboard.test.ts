@@ -4,6 +4,7 @@ import { openBrowser, openSignedIn } from './browser.fixture.js';
 const EMAIL = 'owner@example.com';
 const OTHER_EMAIL = 'other@example.com';
 const FILE = Buffer.from('vat_number;note\nDE136695976;Müller\n');
+const NOBODY = '/members/usr_01h45ytscbebyvny4gc8cr8ma2';
 const NOBODYS_KEY = '/keys/key_01h45ytscbebyvny4gc8cr8ma2';
 
 let world: World;
@@ -24,6 +25,10 @@ const CHANGES = [
   ['delete', '/webhook', undefined],
   ['post', '/keys', { name: 'Stolen' }],
   ['delete', NOBODYS_KEY, undefined],
+  ['post', '/invitations', { role: 'owner' }],
+  ['delete', '/invitations/inv_01h45ytscbebyvny4gc8cr8ma2', undefined],
+  ['patch', NOBODY, { role: 'owner' }],
+  ['delete', NOBODY, undefined],
 ] as const;
 
 describe.each(CHANGES)('%s %s', (method, path, body) => {
@@ -34,7 +39,7 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
     const second = await signedIn();
     const state = () =>
       world.sql(
-        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s, (SELECT array_agg(password_hash) FROM app_user) p',
+        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s, (SELECT array_agg(password_hash) FROM app_user) p, (SELECT count(*) FROM invitation) i',
       );
     const before = await state();
     for (const csrf of ['', 'wrong', own.slice(1), `${own}x`, other.csrf, second.csrf]) {
@@ -65,7 +70,7 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
   });
 });
 
-test.each(['/session', '/webhook', '/settings', '/keys', '/overview', '/requests', '/news'])(
+test.each(['/session', '/webhook', '/settings', '/keys', '/members', '/overview', '/requests', '/news'])(
   'GET %s without a session is 401, with an API key too',
   async (path) => {
     expect((await browser().call('get', path)).status).toBe(401);
@@ -92,6 +97,9 @@ test.each([
   ['/session', 'GET, HEAD, POST, DELETE', ['put', 'patch', 'options']],
   ['/webhook', 'GET, HEAD, PUT, DELETE', ['post', 'patch']],
   ['/keys', 'GET, HEAD, POST', ['put', 'delete']],
+  ['/members', 'GET, HEAD', ['post', 'delete']],
+  [NOBODY, 'PATCH, DELETE', ['get', 'put', 'post']],
+  ['/invitation/accept', 'POST', ['get', 'put', 'delete']],
   ['/sessions', 'DELETE', ['get', 'post']],
   ['/password', 'PUT', ['get', 'post', 'delete']],
   ['/overview', 'GET, HEAD', ['post', 'delete']],

@@ -1,10 +1,13 @@
-import type { IRouter } from 'express';
-import { resource } from '../http/resource.js';
+import { accessOf, DASHBOARD_OPERATIONS, type DashboardOperation, type DashboardOperationName } from '@vat/contracts';
+import type { Access } from '@vat/domain';
+import type { IRouter, RequestHandler } from 'express';
+import { resources } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 import { jsonBody } from '../middleware/body.js';
 import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings, type KeyRoutesDeps, keyRoutes } from './account-routes.js';
+import { type MemberRoutesDeps, memberRoutes } from './member-routes.js';
 import { type StreamPageUpdatesDeps, streamPageUpdates } from './page-streams.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import {
@@ -12,6 +15,7 @@ import {
   findOwnSession,
   type RequireSessionDeps,
   requireCsrf,
+  requireRole,
   requireSameOrigin,
   requireSession,
 } from './session.js';
@@ -24,6 +28,7 @@ export type DashboardDeps = RequireSessionDeps &
   SessionRoutesDeps &
   WebhookSettingsDeps &
   KeyRoutesDeps &
+  MemberRoutesDeps &
   AccountReadingsDeps &
   StreamPageUpdatesDeps &
   ServePagesDeps & {
@@ -32,50 +37,75 @@ export type DashboardDeps = RequireSessionDeps &
     refuseSignIn: ShedSignInsDeps['refuse'];
   };
 
+/** The handlers of the operations that only the dashboard has. */
+const handlersOf = (deps: DashboardDeps): Record<DashboardOperationName, RequestHandler> => {
+  const session = sessionRoutes(deps);
+  const account = accountReadings(deps);
+  const webhook = webhookSettings(deps);
+  const keys = keyRoutes(deps);
+  return {
+    getSession: session.show,
+    signIn: session.signIn,
+    signOut: session.signOut,
+    endSessions: session.signOutEverywhere,
+    getConfig: session.config,
+    signUp: session.signUp,
+    acceptInvitation: session.acceptInvitation,
+    changePassword: session.changePassword,
+    getOverview: account.overview,
+    listAcceptedRequests: account.requests,
+    streamPageUpdates: streamPageUpdates(deps),
+    getSettings: webhook.settings,
+    getWebhookSettings: webhook.show,
+    saveWebhook: webhook.save,
+    removeWebhook: webhook.remove,
+    listKeys: keys.list,
+    createKey: keys.create,
+    revokeKey: keys.revoke,
+    ...memberRoutes(deps),
+  };
+};
+
 /**
  * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Errors are reported in
- * this order: 404 or 405, 401 without a session, 429 for its rate, 403 without its CSRF token, 400 for the body.
+ * this order: 404 or 405, 401 without a session, 429 for its rate, 403 without its CSRF token or for its role, 400 for the body.
  */
 export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
   app.use('/app/api', secure('answers'));
   const sameOrigin = requireSameOrigin(deps.baseUrl);
   const limitRate = limitUserRate(deps);
-  const reading = [requireSession(deps), limitRate];
-  const changing = [...reading, sameOrigin, requireCsrf(deps.tokens)];
+  const gatesOf = (access: Access): RequestHandler[] => [
+    requireSession(deps),
+    limitRate,
+    ...(access === 'read' ? [] : [sameOrigin, requireCsrf(deps.tokens)]),
+    requireRole(access),
+  ];
+  const visiting = (method: DashboardOperation['method']) =>
+    method === 'get' ? [findOwnSession(deps), limitRate] : [sameOrigin];
 
   mountCustomerRoutes(app, '/app/api', deps, {
-    reading: [...reading, callAsCustomer],
-    changing: [...changing, callAsCustomer],
+    reading: [...gatesOf('read'), callAsCustomer],
+    changing: [...gatesOf('change'), callAsCustomer],
   });
 
-  const session = sessionRoutes(deps);
-  resource(app, '/app/api/session', {
-    get: [...reading, session.show],
-    post: [sameOrigin, jsonBody, session.signIn],
-    delete: [...changing, session.signOut],
+  const handlers = handlersOf(deps);
+  const routes = Object.entries<DashboardOperation>(DASHBOARD_OPERATIONS).map(([name, operation]) => {
+    const { method, path } = operation;
+    const access = accessOf(operation);
+    return {
+      name,
+      method,
+      path,
+      handlers: [
+        ...(access === 'visit' ? visiting(method) : gatesOf(access)),
+        ...(method === 'get' || method === 'delete' ? [] : [jsonBody]),
+        handlers[name as DashboardOperationName],
+      ],
+    };
   });
-
-  resource(app, '/app/api/config', { get: [findOwnSession(deps), limitRate, session.config] });
   // Closed, it is not there.
-  if (deps.signup === 'open') resource(app, '/app/api/sign-up', { post: [sameOrigin, jsonBody, session.signUp] });
-
-  resource(app, '/app/api/password', { put: [...changing, jsonBody, session.changePassword] });
-  resource(app, '/app/api/sessions', { delete: [...changing, session.signOutEverywhere] });
-
-  const account = accountReadings(deps);
-  resource(app, '/app/api/overview', { get: [...reading, account.overview] });
-  resource(app, '/app/api/requests', { get: [...reading, account.requests] });
-  resource(app, '/app/api/news', { get: [...reading, streamPageUpdates(deps)] });
-
-  const webhook = webhookSettings(deps);
-  resource(app, '/app/api/settings', { get: [...reading, webhook.settings] });
-  resource(app, '/app/api/webhook', {
-    get: [...reading, webhook.show],
-    put: [...changing, jsonBody, webhook.save],
-    delete: [...changing, webhook.remove],
-  });
-
-  const keys = keyRoutes(deps);
-  resource(app, '/app/api/keys', { get: [...reading, keys.list], post: [...changing, jsonBody, keys.create] });
-  resource(app, '/app/api/keys/:id', { delete: [...changing, keys.revoke] });
+  resources(
+    app,
+    routes.filter(({ name }) => name !== 'signUp' || deps.signup === 'open'),
+  );
 };

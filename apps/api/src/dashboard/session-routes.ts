@@ -1,6 +1,6 @@
-import { changePasswordBody, presentSession, signInBody, signUpBody } from '@vat/contracts';
+import { acceptInvitationBody, changePasswordBody, presentSession, signInBody, signUpBody } from '@vat/contracts';
 import type { SignedIn } from '@vat/db';
-import type { changePassword, SignInInput, signUp } from '@vat/domain';
+import type { acceptInvitation, changePassword, SignInInput, signUp } from '@vat/domain';
 import type { RequestHandler, Response } from 'express';
 import { contextOf } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
@@ -17,6 +17,7 @@ export type SessionRoutesDeps = {
   tokens: SessionTokens;
   signIn: (input: SignInInput) => Promise<string>;
   signUp: ReturnType<typeof signUp>;
+  acceptInvitation: ReturnType<typeof acceptInvitation>;
   changePassword: ReturnType<typeof changePassword>;
   findSession: (id: Uint8Array, now: Date) => Promise<SignedIn | null>;
   deleteSession: (id: Uint8Array) => Promise<void>;
@@ -26,7 +27,7 @@ export type SessionRoutesDeps = {
 
 /**
  * The routes with which sessions begin and end: /app/api/session, /app/api/sessions, /app/api/password, and those of visitors,
- * /app/api/config and /app/api/sign-up.
+ * /app/api/config, /app/api/sign-up and /app/api/invitation/accept.
  */
 export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...deps }: SessionRoutesDeps) => {
   const present = (session: SignedIn, token: string) => presentSession(session, tokens.csrfOf(token));
@@ -86,5 +87,11 @@ export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...d
     res.status(201).json({ ...session, live_key: liveKey, test_key: testKey });
   };
 
-  return { signIn, show, signOut, signOutEverywhere, changePassword, config, signUp };
+  const acceptInvitation: RequestHandler = async (req, res) => {
+    const body = parse(acceptInvitationBody, req.body);
+    const token = await deps.acceptInvitation({ ...body, earlier: cookie.read(req) });
+    res.status(201).json(await begin(res, token));
+  };
+
+  return { signIn, show, signOut, signOutEverywhere, changePassword, config, signUp, acceptInvitation };
 };

@@ -36,6 +36,7 @@ test('signing in answers the CSRF token and the account, and GET answers the sam
         account_id: accountId,
         name: 'Owner',
         email: EMAIL,
+        role: 'owner',
         plan: 'business',
         allowance: { checks_per_month: 20_000, watches: 1_000, frequencies: ['weekly', 'daily'] },
         disabled: false,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SignedIn } from '@vat/db';
-import { AppError, type SessionSecrets } from '@vat/domain';
+import { type Access, AppError, refusedByRole, roleAllows, type SessionSecrets } from '@vat/domain';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, type DashboardSession } from '../http/call.js';
 
@@ -102,7 +102,17 @@ export const requireCsrf =
   (tokens: SessionTokens): RequestHandler =>
   (req, res, next) => {
     const given = req.get('x-csrf-token');
-    if (given === undefined || !tokens.isCsrfOf(sessionOf(res).token, given)) throw new AppError('FORBIDDEN');
+    if (given === undefined || !tokens.isCsrfOf(sessionOf(res).token, given))
+      throw new AppError('FORBIDDEN', { message: 'The CSRF token is missing or wrong.' });
+    next();
+  };
+
+/** Requires a role that allows such calls, or throws FORBIDDEN. The role was read with the session of this call. */
+export const requireRole =
+  (access: Access): RequestHandler =>
+  (_req, res, next) => {
+    const { role } = sessionOf(res);
+    if (!roleAllows(role, access)) throw refusedByRole(role);
     next();
   };
 

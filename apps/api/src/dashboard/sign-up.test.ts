@@ -45,6 +45,7 @@ test('opens an account on the free plan, signed in, with a live and a test key t
         account_id: expect.stringMatching(/^acc_/),
         name: 'Müller & Söhne',
         email,
+        role: 'owner',
         plan: 'free',
         allowance: { checks_per_month: 100, watches: 0, frequencies: [] },
         disabled: false,

@@ -1,3 +1,4 @@
+import { DASHBOARD_OPERATIONS, type DashboardOperation } from '@vat/contracts';
 import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
@@ -6,7 +7,9 @@ import { databaseText } from './everything.fixture.js';
 type Route = { method: 'get' | 'post' | 'put' | 'patch' | 'delete'; path: string };
 
 /** Routes with an id that only sessions can use; the OpenAPI document has the others. */
-const OF_SESSIONS: Route[] = [{ method: 'delete', path: '/keys/{id}' }];
+const OF_SESSIONS: Route[] = Object.values<DashboardOperation>(DASHBOARD_OPERATIONS)
+  .filter(({ path }) => path.includes('{'))
+  .map(({ method, path }) => ({ method, path: path.replace('/app/api', '') }));
 /** Anchors belong to the service and are the same for all accounts. */
 const OF_EVERYBODY = ['/anchors'];
 
@@ -49,6 +52,8 @@ beforeAll(async () => {
   const delivery = async () => (await victim.call('get', `/webhook/deliveries/${sent.delivery_id}`)).body;
   await until('the first attempt', async () => (await delivery()).attempts > 0);
   const key = await made('/keys', { name: 'Theirs' });
+  const invitation = await made('/invitations', { role: 'auditor' });
+  const { members } = (await victim.call('get', '/members').expect(200)).body;
   Object.assign(ids, {
     '/checks': check.id,
     '/requests': check.request_id,
@@ -58,6 +63,8 @@ beforeAll(async () => {
     '/webhook/deliveries': sent.delivery_id,
     '/events': (await delivery()).event_id,
     '/keys': key.key_id,
+    '/invitations': invitation.invitation_id,
+    '/members': members[0].user_id,
   });
 }, 60_000);
 afterAll(() => world?.stop());
@@ -73,8 +80,10 @@ const readRoutes = async (): Promise<Route[]> => {
 };
 /** The kind of thing that a path names. */
 const kindOf = ({ path }: Route): string => path.slice(0, path.indexOf('/{'));
-const call = (browser: Browser, { method, path }: Route, id: string) =>
-  browser.call(method, path.replace(/\{\w+\}/, id), method === 'patch' ? { label: 'Mine now' } : undefined);
+const call = (browser: Browser, { method, path }: Route, id: string) => {
+  const change = path.startsWith('/members') ? { role: 'auditor' } : { label: 'Mine now' };
+  return browser.call(method, path.replace(/\{\w+\}/, id), method === 'patch' ? change : undefined);
+};
 /** An id of the same kind that does not exist. */
 const unknown = (id: string) => id.replace(/_.*/, '_01h45ytscbebyvny4gc8cr8ma2');
 
@@ -180,6 +189,7 @@ test("the victim's rows are in none of the stranger's lists", async () => {
     '/watches',
     '/webhook/deliveries',
     '/keys',
+    '/members',
   ]) {
     const { text } = await stranger.call('get', path).expect(200);
     for (const id of Object.values(ids)) expect([path, text.includes(id)]).toEqual([path, false]);
@@ -195,7 +205,7 @@ test('every readable path answers HEAD like GET, also pipelined behind it', asyn
   const paths = [
     ...withId.map((route) => `/app/api${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? '')}`),
     ...lists.filter((path) => path !== '/app/api/openapi.json'),
-    ...['overview', 'requests', 'session', 'settings', 'keys', 'config'].map((name) => `/app/api/${name}`),
+    ...['overview', 'requests', 'session', 'settings', 'keys', 'members', 'config'].map((name) => `/app/api/${name}`),
     ...['/healthz', '/readyz', '/metrics', '/docs', '/v1/openapi.json', '/verifier', '/verifier/verify.py'],
   ];
   for (const path of paths) {

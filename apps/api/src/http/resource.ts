@@ -18,6 +18,20 @@ export const resource = (router: IRouter, path: string, methods: Partial<Record<
   });
 };
 
+/** A route by its method and its path, with `{id}` as a placeholder. */
+export type MountedRoute = { method: Method; path: string; handlers: RequestHandler[] };
+
+/** Mounts routes, of which several may have the same path, see {@link resource}. */
+export const resources = (router: IRouter, routes: readonly MountedRoute[]): void => {
+  const paths = new Map<string, Partial<Record<Method, RequestHandler[]>>>();
+  for (const { method, path, handlers } of routes) paths.set(path, { ...paths.get(path), [method]: handlers });
+  // Paths that end with an id come last: `/anchors/:id` also matches what `/anchors/:id.tsr` is for.
+  const endsWithId = (path: string) => Number(path.endsWith('/{id}'));
+  for (const [path, methods] of [...paths].sort(([a], [b]) => endsWithId(a) - endsWithId(b))) {
+    resource(router, path.replace('{id}', ':id'), methods);
+  }
+};
+
 /** Answers every method but GET and HEAD with 405 and `Allow`, on all paths below. */
 export const readOnly: RequestHandler = (req, res, next) => {
   if (req.method === 'GET' || req.method === 'HEAD') return next();

@@ -1,11 +1,11 @@
-import { OPERATIONS, type Operation, type OperationName } from '@vat/contracts';
+import { accessOf, OPERATIONS, type Operation, type OperationName } from '@vat/contracts';
 import type { StoredAnswer } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { IRouter, RequestHandler, Response } from 'express';
 import { type CoverageRoutesDeps, coverageRoutes } from '../coverage/coverage-routes.js';
 import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
 import { parse, parseQuery } from '../http/parse.js';
-import { resource } from '../http/resource.js';
+import { resources } from '../http/resource.js';
 import { refuseTestKey } from '../middleware/authenticate.js';
 import { jsonBody, noBody } from '../middleware/body.js';
 import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
@@ -54,11 +54,14 @@ const routesOf = (deps: RoutesDeps): Routes => ({
   ...usageRoutes(deps),
 });
 
-const gatesOf = ({ method, key, live, body, uploads }: Operation, { reading, changing }: Gates): RequestHandler[] => [
-  ...(key === false ? [] : method === 'get' ? reading : changing),
-  ...(live ? [refuseTestKey] : []),
-  ...(body ? [jsonBody] : method === 'post' && !uploads ? noBody : []),
-];
+const gatesOf = (operation: Operation, { reading, changing }: Gates): RequestHandler[] => {
+  const { method, key, live, body, uploads } = operation;
+  return [
+    ...(key === false ? [] : accessOf(operation) === 'read' ? reading : changing),
+    ...(live ? [refuseTestKey] : []),
+    ...(body ? [jsonBody] : method === 'post' && !uploads ? noBody : []),
+  ];
+};
 
 type AnyReply =
   | (JsonReply & { replayed?: boolean })
@@ -127,17 +130,16 @@ export const mountCustomerRoutes = (
   deps: CustomerRoutesDeps,
   gates: Gates,
 ): void => {
-  const routes = routesOf(deps);
-  const paths = new Map<string, Partial<Record<Operation['method'], RequestHandler[]>>>();
-  for (const [name, operation] of Object.entries<Operation>(OPERATIONS)) {
-    if (prefix !== '/v1' && operation.dashboard === false) continue;
-    const path = operation.path.replace(/^\/v1/, prefix).replace('{id}', ':id');
-    const route = [...gatesOf(operation, gates), serve(operation, routes[name as OperationName], deps.storeAnswer)];
-    paths.set(path, { ...paths.get(path), [operation.method]: route });
-  }
-  // Paths that end with an id come last: `/anchors/:id` also matches what `/anchors/:id.tsr` is for.
-  const endsWithId = (path: string) => Number(path.endsWith('/:id'));
-  for (const [path, methods] of [...paths].sort(([a], [b]) => endsWithId(a) - endsWithId(b))) {
-    resource(app, path, methods);
-  }
+  const handlers = routesOf(deps);
+  const operations = Object.entries<Operation>(OPERATIONS).filter(
+    ([, { dashboard }]) => prefix === '/v1' || dashboard !== false,
+  );
+  resources(
+    app,
+    operations.map(([name, operation]) => ({
+      method: operation.method,
+      path: operation.path.replace(/^\/v1/, prefix),
+      handlers: [...gatesOf(operation, gates), serve(operation, handlers[name as OperationName], deps.storeAnswer)],
+    })),
+  );
 };

@@ -20,6 +20,8 @@ type ApiDeps = {
   csrfToken: () => string | null;
   /** Called when the session has ended on the server. */
   onSignedOut: () => void;
+  /** Called when a call is forbidden: an owner may have changed the user's role. */
+  onForbidden: () => void;
 };
 
 /** The URL of a call. Empty query parameters are omitted. */
@@ -32,7 +34,7 @@ export const addressOf = (path: string, query: Query = {}): string => {
 };
 
 /** Creates the API client. Every method other than GET sends the CSRF token. */
-export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
+export const createApi = ({ csrfToken, onSignedOut, onForbidden }: ApiDeps): Api => {
   const send: Api['send'] = async (method, path, { query, body, signal, headers = {} } = {}) => {
     const isForm = body instanceof FormData;
     const token = method === 'GET' ? null : csrfToken();
@@ -52,7 +54,9 @@ export const createApi = ({ csrfToken, onSignedOut }: ApiDeps): Api => {
     if (response.ok) return response;
     // Signing in with a wrong password also returns 401 and ends no session.
     if (response.status === 401 && !(method === 'POST' && path === '/session')) onSignedOut();
-    throw await readError(response);
+    const error = await readError(response);
+    if (error.code === 'FORBIDDEN') onForbidden();
+    throw error;
   };
   return {
     send,

@@ -86,7 +86,7 @@ const PAGE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   INVALID_FORMAT: 'Enter the number in the format of its country.',
   INVALID_REQUESTER: 'Enter your own EU VAT number or leave the field empty.',
   TOO_MANY_DELIVERIES: 'Wait for some of them to finish, and find out why your endpoint does not respond with 2xx.',
-  FORBIDDEN: 'Reload the page and try again.',
+  FORBIDDEN: 'Reload the page. An owner of the account can change your role.',
   TOO_MANY_PENDING: 'Wait for some of them to finish.',
   EXPORT_TOO_LARGE: 'Choose a shorter period.',
   RESEND_TOO_LARGE: 'Choose a shorter period or an event.',

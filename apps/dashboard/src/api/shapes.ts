@@ -15,6 +15,10 @@ export type DeliveryDetail = z.output<typeof contracts.deliveryDetailSchema>;
 export type Attempt = z.output<typeof contracts.attemptSchema>;
 export type ApiKey = ReturnType<typeof contracts.presentKey>;
 
+export type Member = ReturnType<typeof contracts.presentMember>;
+export type Invitation = ReturnType<typeof contracts.presentInvitation>;
+export type OpenInvitation = ReturnType<typeof contracts.presentOpenInvitation>;
+
 export type Session = ReturnType<typeof contracts.presentSession>;
 export type Batch = z.output<typeof contracts.batchSchema>;
 export type BatchLine = z.output<typeof contracts.batchLineSchema>;

@@ -24,7 +24,8 @@ export type Topic =
   | 'usage'
   | 'status'
   | 'settings'
-  | 'keys';
+  | 'keys'
+  | 'members';
 
 /** Topics whose data depends on another topic. */
 const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {

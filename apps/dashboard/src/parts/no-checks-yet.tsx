@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Changing } from '../session/session.js';
 import { Empty } from './states.js';
 
 /** Placeholder for the checks of an account that has none. `children`: what will appear here. */
@@ -7,9 +8,11 @@ export const NoChecksYet = ({ children }: { children: ReactNode }) => (
   <Empty
     title="No checks yet"
     action={
-      <Link to="/checks/new" className="button">
-        Make your first check
-      </Link>
+      <Changing>
+        <Link to="/checks/new" className="button">
+          Make your first check
+        </Link>
+      </Changing>
     }
   >
     {children}

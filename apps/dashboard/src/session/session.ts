@@ -1,4 +1,6 @@
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Access, roleAllows } from '@vat/domain/roles';
+import type { ReactNode } from 'react';
 import { useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
 
@@ -47,3 +49,9 @@ export const useSession = (): Session => {
   if (!session) throw new Error('useSession is used without a session');
   return session;
 };
+
+/** Whether the user's role allows such calls. The service decides the same for each call. */
+export const useMay = (access: Access): boolean => roleAllows(useSession().account.role, access);
+
+/** Controls that change something. Auditors do not see them. */
+export const Changing = ({ children }: { children: ReactNode }): ReactNode => (useMay('change') ? children : null);

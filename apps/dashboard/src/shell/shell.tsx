@@ -5,6 +5,7 @@ import { useApiMutation } from '../api/use-api-mutation.js';
 import { Button } from '../parts/button.js';
 import { useDeferredActions } from '../parts/deferred-actions.js';
 import { ErrorAlert } from '../parts/states.js';
+import { Status } from '../parts/text.js';
 import { useSession, useSetSession } from '../session/session.js';
 
 /** The main navigation. Clients rely on these names. */
@@ -87,6 +88,11 @@ export const Shell = () => {
         <div className="who">
           <span className="who-name">{account.name}</span>
           <span className="who-mail">{account.email}</span>
+          {account.role === 'auditor' && (
+            <span title="You can read everything and change nothing.">
+              <Status word="auditor" />
+            </span>
+          )}
           <SignOut />
         </div>
       </header>

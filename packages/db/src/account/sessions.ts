@@ -1,7 +1,7 @@
-import { isPlan, monthlyQuota, type NewSession, type Plan } from '@vat/domain';
+import { isPlan, monthlyQuota, type NewSession, type Plan, type Role } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
-import { all, columns, query } from '../query.js';
+import { all, columns, query, typed } from '../query.js';
 
 /**
  * Creates a session and ends the earlier one of the same browser, in one statement, so that a known or planted earlier
@@ -26,6 +26,7 @@ export const insertSession =
 export type SignedIn = {
   userId: string;
   email: string;
+  role: Role;
   accountId: string;
   accountName: string;
   plan: Plan;
@@ -47,6 +48,7 @@ type SessionTerms = {
 const SIGNED_IN = columns({
   ...all('uuid', 'userId', 'accountId'),
   ...all('text', 'email', 'accountName', 'plan'),
+  role: typed<Role>('text'),
   monthlyQuota: 'int4?',
   disabled: 'bool',
 });
@@ -64,7 +66,7 @@ export const findSession =
         WHERE id = ${hash}::bytea AND expires_at > ${now}::timestamptz
           AND last_seen_at <= ${new Date(now.getTime() - noteEveryMs)}::timestamptz
       )
-      SELECT u.id AS "userId", u.email, a.id AS "accountId", a.name AS "accountName", a.plan,
+      SELECT u.id AS "userId", u.email, u.role, a.id AS "accountId", a.name AS "accountName", a.plan,
         a.monthly_quota AS "monthlyQuota", a.disabled_at IS NOT NULL AS disabled
       FROM session s JOIN app_user u ON u.id = s.user_id JOIN account a ON a.id = u.account_id
       WHERE s.id = ${hash}::bytea AND s.expires_at > ${now}::timestamptz`;

@@ -153,9 +153,9 @@ const drain = async (step: () => Promise<number>): Promise<number> => {
 };
 
 /**
- * Deletes the data of an account and of the traders it checked: users, keys, endpoint, checks, exchanges, requests, batches,
- * coverages, watches, events, deliveries. Its row stays, without the name; so do its usage (for billing) and the leaves of its checks,
- * so that anchors remain verifiable: a leaf is a hash of salted bytes, from which nothing can be derived. Idempotent.
+ * Deletes the data of an account and of the traders it checked: users, invitations, keys, endpoint, checks, exchanges, requests,
+ * batches, coverages, watches, events, deliveries. Its row stays, without the name; so do its usage (for billing) and the leaves of
+ * its checks, so that anchors remain verifiable: a leaf is a hash of salted bytes, from which nothing can be derived. Idempotent.
  */
 export const eraseAccount =
   (db: Database) =>
@@ -165,7 +165,10 @@ export const eraseAccount =
     const { disabledAt } = account;
     if (disabledAt === null || disabledAt > disabledBefore) return { kind: 'enabled', disabledAt };
     // Users, keys and the endpoint are deleted first, so that nobody uses the account during the many statements that follow.
+    // The account is locked before: somebody who accepts an invitation meanwhile is deleted, too.
     await db.$transaction([
+      db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
+      db.invitation.deleteMany({ where: { accountId } }),
       db.user.deleteMany({ where: { accountId } }),
       db.apiKey.deleteMany({ where: { accountId } }),
       db.webhook.deleteMany({ where: { accountId } }),
@@ -174,7 +177,6 @@ export const eraseAccount =
       db.downloadLease.deleteMany({ where: { accountId } }),
       db.batchUpload.deleteMany({ where: { accountId } }),
       db.checkDay.deleteMany({ where: { accountId } }),
-      db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
     ]);
     const watches = await drain(
       () => db.$executeRaw`

@@ -12,6 +12,7 @@ import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } f
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 
 type Sample = { at: number; ended: number };
 
@@ -174,9 +175,11 @@ export const BatchPage = () => {
           <a className="button" href={addressOf(`${path}/results.csv`)} download>
             Download results (CSV)
           </a>
-          <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
-            <p>This also deletes its lines and results file. The checks are not deleted.</p>
-          </Confirm>
+          <Changing>
+            <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
+              <p>This also deletes its lines and results file. The checks are not deleted.</p>
+            </Confirm>
+          </Changing>
         </>
       )}
       error={remove.error}

@@ -6,6 +6,7 @@ import { Field } from '../../parts/form.js';
 import { clockTime, count, countryName, listOf } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { FilePreview } from './file-preview.js';
 import { UploadForm } from './upload-form.js';
 
@@ -60,14 +61,18 @@ const UploadCard = () => {
 
 const EMPTY = (
   <Empty title="No batches yet">
-    Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview before
-    anything is uploaded.
+    <Changing>
+      Choose an Excel workbook or a CSV file above. One column with VAT numbers is enough. You will see a preview before
+      anything is uploaded.
+    </Changing>
   </Empty>
 );
 
 /** Upload of a file with VAT numbers, and the list of batches. */
 export const BatchesPage = () => (
   <ListPage title="Batches" topic="batches" path="/batches" columns={COLUMNS} rowKey={idOf} empty={EMPTY}>
-    <UploadCard />
+    <Changing>
+      <UploadCard />
+    </Changing>
   </ListPage>
 );

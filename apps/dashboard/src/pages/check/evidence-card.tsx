@@ -13,7 +13,7 @@ import { count } from '../../parts/format.js';
 import { ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, Facts, IdText, TimestampFacts } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify.js';
-import { useBoot } from '../../session/session.js';
+import { Changing, useBoot } from '../../session/session.js';
 
 /** The position of a check in the tree of its anchor. */
 const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
@@ -142,11 +142,13 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
             Download time-stamp
           </DownloadButton>
         )}
-        {timestamp === null && !check.test && !stamp.isSuccess && (
-          <Button isPending={stamp.isPending} onPress={() => stamp.mutate()}>
-            Request time-stamp
-          </Button>
-        )}
+        <Changing>
+          {timestamp === null && !check.test && !stamp.isSuccess && (
+            <Button isPending={stamp.isPending} onPress={() => stamp.mutate()}>
+              Request time-stamp
+            </Button>
+          )}
+        </Changing>
       </div>
       <PublicLink check={check} />
     </Card>

@@ -9,6 +9,7 @@ import { count } from '../../parts/format.js';
 import { NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
@@ -133,9 +134,11 @@ export const ChecksPage = () => {
         )
       }
       actions={
-        <Link to="/checks/new" className="button primary">
-          New check
-        </Link>
+        <Changing>
+          <Link to="/checks/new" className="button primary">
+            New check
+          </Link>
+        </Changing>
       }
     >
       <PendingRequests />

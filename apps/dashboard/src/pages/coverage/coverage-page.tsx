@@ -13,6 +13,7 @@ import { count, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 
 /** The statuses in the order of the bar, with its colour and what each means. */
 const STATUSES = {
@@ -161,11 +162,13 @@ export const CoveragePage = () => {
       })}
       actions={(data) => (
         <>
-          {data.covered < data.total && (
-            <Button variant="primary" isPending={gapCheck.isPending} onPress={() => gapCheck.mutate(data)}>
-              Check the gaps
-            </Button>
-          )}
+          <Changing>
+            {data.covered < data.total && (
+              <Button variant="primary" isPending={gapCheck.isPending} onPress={() => gapCheck.mutate(data)}>
+                Check the gaps
+              </Button>
+            )}
+          </Changing>
           <a className="button" href={addressOf(`${path}/report.pdf`)} target="_blank" rel="noreferrer">
             Report (PDF)
           </a>
@@ -178,9 +181,11 @@ export const CoveragePage = () => {
           <DownloadButton path={`/exports/dossier.zip?coverage_id=${encodeURIComponent(id)}`} fileName="dossier.zip">
             Dossier
           </DownloadButton>
-          <Confirm action="Delete" question="Delete this coverage?" onConfirm={() => remove.mutate()}>
-            <p>This also deletes its lines and files. The checks are not deleted.</p>
-          </Confirm>
+          <Changing>
+            <Confirm action="Delete" question="Delete this coverage?" onConfirm={() => remove.mutate()}>
+              <p>This also deletes its lines and files. The checks are not deleted.</p>
+            </Confirm>
+          </Changing>
         </>
       )}
       error={gapCheck.error ?? remove.error}

@@ -7,6 +7,7 @@ import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { FilePreview, nameOf } from '../batches/file-preview.js';
 import { UploadForm } from '../batches/upload-form.js';
 
@@ -91,8 +92,10 @@ const COLUMNS: readonly Column<Coverage>[] = [
 
 const EMPTY = (
   <Empty title="No coverages yet">
-    Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of them
-    were checked in time.
+    <Changing>
+      Choose an Excel workbook or a CSV file with the VAT number and the date of each supply. You will see which of them
+      were checked in time.
+    </Changing>
   </Empty>
 );
 
@@ -107,6 +110,8 @@ export const CoveragesPage = () => (
     rowKey={idOf}
     empty={EMPTY}
   >
-    <CoverageUpload />
+    <Changing>
+      <CoverageUpload />
+    </Changing>
   </ListPage>
 );

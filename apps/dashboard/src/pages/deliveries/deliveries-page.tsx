@@ -6,6 +6,7 @@ import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { DateTime, Status } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { DeliveryFilters, ResendFailed } from './delivery-filters.js';
 
 const idOf = ({ delivery_id }: Delivery) => delivery_id;
@@ -62,21 +63,25 @@ export const DeliveriesPage = () => {
       rowKey={idOf}
       empty={Object.keys(filters).length > 0 ? <Empty title="No deliveries match these filters" /> : EMPTY}
       actions={
-        <Button
-          isPending={sendTest.isPending}
-          onPress={() =>
-            sendTest.mutate(undefined, {
-              onSuccess: ({ delivery_id: id }) => void navigate({ to: '/deliveries/$id', params: { id } }),
-            })
-          }
-        >
-          Send test event
-        </Button>
+        <Changing>
+          <Button
+            isPending={sendTest.isPending}
+            onPress={() =>
+              sendTest.mutate(undefined, {
+                onSuccess: ({ delivery_id: id }) => void navigate({ to: '/deliveries/$id', params: { id } }),
+              })
+            }
+          >
+            Send test event
+          </Button>
+        </Changing>
       }
     >
       <ErrorAlert error={sendTest.error} />
       <DeliveryFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
-      <ResendFailed filters={filters} />
+      <Changing>
+        <ResendFailed filters={filters} />
+      </Changing>
     </ListPage>
   );
 };

@@ -7,6 +7,7 @@ import { DetailPage } from '../../parts/detail-page.js';
 import { duration } from '../../parts/format.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { SignatureHeaders } from './signature-headers.js';
 
 const PHASES = [
@@ -117,16 +118,18 @@ export const DeliveryPage = () => {
       query={delivery}
       head={({ event: title, status, created_at }) => ({ title, status, lead: <DateTime at={created_at} seconds /> })}
       actions={() => (
-        <Button
-          isPending={resend.isPending}
-          onPress={() =>
-            resend.mutate(undefined, {
-              onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
-            })
-          }
-        >
-          Resend
-        </Button>
+        <Changing>
+          <Button
+            isPending={resend.isPending}
+            onPress={() =>
+              resend.mutate(undefined, {
+                onSuccess: ({ delivery_id }) => void navigate({ to: '/deliveries/$id', params: { id: delivery_id } }),
+              })
+            }
+          >
+            Resend
+          </Button>
+        </Changing>
       )}
       error={resend.error}
     >

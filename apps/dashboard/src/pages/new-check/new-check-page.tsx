@@ -6,6 +6,7 @@ import { useApiQuery } from '../../api/use-api-query.js';
 import { count, duration } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
+import { useMay } from '../../session/session.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
 const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
@@ -113,6 +114,7 @@ const Waiting = ({ vatNumber }: { vatNumber: string }) => {
 export const NewCheckPage = () => {
   const { request, vat_number } = useSearch({ from: '/signed-in/checks/new' });
   const navigate = useNavigate({ from: '/checks/new' });
+  const mayCheck = useMay('change');
   const sendOnce = useIdempotencyKey();
   const requestCheck = useApiMutation(['checks'], async (api, body: NewCheck) => {
     const answer = await sendOnce([JSON.stringify(body)], (headers) =>
@@ -127,13 +129,17 @@ export const NewCheckPage = () => {
   return (
     <Page title="New check" lead={<p>Check a VAT number of an EU member state or Northern Ireland with VIES.</p>}>
       <div className="columns">
-        <CheckForm
-          onBeforeSubmit={requestCheck.reset}
-          onSubmit={submit}
-          isPending={requestCheck.isPending}
-          vatNumber={vat_number ?? ''}
-          error={requestCheck.error}
-        />
+        {mayCheck ? (
+          <CheckForm
+            onBeforeSubmit={requestCheck.reset}
+            onSubmit={submit}
+            isPending={requestCheck.isPending}
+            vatNumber={vat_number ?? ''}
+            error={requestCheck.error}
+          />
+        ) : (
+          <p>As an auditor you can read all checks, but not make one.</p>
+        )}
         <div aria-live="polite">
           {requestCheck.isPending && <Waiting vatNumber={requestCheck.variables.vat_number} />}
           {request !== undefined && !requestCheck.isPending && <RequestOutcome id={request} />}

@@ -7,6 +7,7 @@ import { type Page as Listed, useApiQuery } from '../../api/use-api-query.js';
 import { count } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Page } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { ChangeList } from '../watches/change-list.js';
 import { FirstSteps } from '../welcome/welcome-page.js';
 import { ChecksChart } from './checks-chart.js';
@@ -94,12 +95,14 @@ export const OverviewPage = () => {
     <Page
       title="Overview"
       actions={
-        <Link to="/checks/new" className="button primary">
-          New check
-        </Link>
+        <Changing>
+          <Link to="/checks/new" className="button primary">
+            New check
+          </Link>
+        </Changing>
       }
     >
-      {isNew && <FirstSteps />}
+      <Changing>{isNew && <FirstSteps />}</Changing>
       <div className="columns">
         <UsageMeter />
         <QueryView query={overview}>{(data) => <Figures overview={data} />}</QueryView>

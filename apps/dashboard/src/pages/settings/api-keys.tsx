@@ -10,6 +10,7 @@ import { Field, Form, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, SecretOnce, Status } from '../../parts/text.js';
+import { Changing, useMay } from '../../session/session.js';
 
 /** Time to undo a revocation. A revoked key must stop working within five seconds. */
 const UNDO_MS = 1_500;
@@ -32,11 +33,12 @@ const RevokeKey = ({ apiKey }: { apiKey: ApiKey }) => {
       throw error;
     }
   });
+  const mayRevoke = useMay('change');
   const isRevoked = progress === 'done' || apiKey.revoked_at !== null;
   const isLive = !(isRevoked || isDeferred || progress === 'revoking');
 
   const cell = useRef<HTMLSpanElement>(null);
-  const action = isLive ? 'revoke' : isDeferred && !isRevoked ? 'undo' : 'none';
+  const action = !mayRevoke ? 'none' : isLive ? 'revoke' : isDeferred && !isRevoked ? 'undo' : 'none';
   const before = useRef(action);
   useLayoutEffect(() => {
     if (before.current === action) return;
@@ -145,21 +147,23 @@ export const ApiKeys = () => {
       title="API keys"
       hint="Live keys check numbers with VIES and count towards your quota. Test keys use a sandbox and are free of charge."
     >
-      <Form className="inline-form" onBeforeSubmit={create.reset} onSubmit={submit}>
-        <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
-        <Select
-          label="Type"
-          value={kind}
-          onChange={setKind}
-          options={[
-            { value: 'live', label: 'Live' },
-            { value: 'test', label: 'Test' },
-          ]}
-        />
-        <Button type="submit" variant="primary" isPending={create.isPending}>
-          Create key
-        </Button>
-      </Form>
+      <Changing>
+        <Form className="inline-form" onBeforeSubmit={create.reset} onSubmit={submit}>
+          <Field label="Key name" value={name} onChange={setName} placeholder="Shop" isRequired autoComplete="off" />
+          <Select
+            label="Type"
+            value={kind}
+            onChange={setKind}
+            options={[
+              { value: 'live', label: 'Live' },
+              { value: 'test', label: 'Test' },
+            ]}
+          />
+          <Button type="submit" variant="primary" isPending={create.isPending}>
+            Create key
+          </Button>
+        </Form>
+      </Changing>
       <ErrorAlert error={create.error} />
       {created && !isRevoked && <SecretOnce what="key" text={created.key} />}
       <PagedTable
@@ -167,7 +171,11 @@ export const ApiKeys = () => {
         list={{ ...keys, hasNextPage: false, data: keys.data && (isExpanded ? [...shown, ...collapsed] : shown) }}
         columns={COLUMNS}
         rowKey={({ key_id }) => key_id}
-        empty={<Empty title="No API keys">Create a key to call the API.</Empty>}
+        empty={
+          <Empty title="No API keys">
+            <Changing>Create a key to call the API.</Changing>
+          </Empty>
+        }
       />
       {collapsed.length > 0 && (
         <div className="actions">

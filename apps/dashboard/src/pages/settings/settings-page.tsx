@@ -9,6 +9,7 @@ import { useSession } from '../../session/session.js';
 import { chooseTheme, readTheme, type Theme } from '../../shell/theme.js';
 import { ApiKeys } from './api-keys.js';
 import { ChangePassword } from './change-password.js';
+import { Members } from './members.js';
 import { ReceiverSamples } from './receiver-samples.js';
 import { WebhookCard } from './webhook-card.js';
 
@@ -69,6 +70,7 @@ export const SettingsPage = () => (
     <ApiKeys />
     <WebhookCard />
     <ReceiverSamples />
+    <Members />
     <PlanCard />
     <ChangePassword />
     <Appearance />

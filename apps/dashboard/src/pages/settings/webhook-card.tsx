@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { Field, Form } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Facts, SecretOnce } from '../../parts/text.js';
+import { Changing, useMay } from '../../session/session.js';
 
 /** The endpoint of the account; null when none is configured. */
 export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
@@ -18,6 +19,7 @@ type Saved = Webhook & { secret: string };
 
 /** The endpoint of the account: save, show the secret once, test, remove. */
 export const WebhookCard = () => {
+  const mayChange = useMay('change');
   const settings = useWebhook();
   const webhook = settings.data?.webhook ?? null;
   // Null until the user edits the field. From focus on its text no longer follows the endpoint: one that loads later would
@@ -46,59 +48,72 @@ export const WebhookCard = () => {
         title="Webhook"
         hint="Sends events about pending checks, batches and watches to your server. The URL must use https and resolve to a public address."
       >
-        <Form className="inline-form" onBeforeSubmit={clear} onSubmit={() => save.mutate(url, { onSuccess: setSaved })}>
-          <Field
-            label="Endpoint URL"
-            inputMode="url"
-            value={url}
-            onChange={setTyped}
-            onFocus={() => {
-              atFocus.current = { typed, url };
-              setTyped(url);
-            }}
-            onBlur={() => url === atFocus.current.url && setTyped(atFocus.current.typed)}
-            placeholder="https://example.com/vat-events"
-            autoComplete="off"
-            isRequired
-          />
-          <Button type="submit" variant="primary" isPending={save.isPending}>
-            Save
-          </Button>
-        </Form>
+        <Changing>
+          <Form
+            className="inline-form"
+            onBeforeSubmit={clear}
+            onSubmit={() => save.mutate(url, { onSuccess: setSaved })}
+          >
+            <Field
+              label="Endpoint URL"
+              inputMode="url"
+              value={url}
+              onChange={setTyped}
+              onFocus={() => {
+                atFocus.current = { typed, url };
+                setTyped(url);
+              }}
+              onBlur={() => url === atFocus.current.url && setTyped(atFocus.current.typed)}
+              placeholder="https://example.com/vat-events"
+              autoComplete="off"
+              isRequired
+            />
+            <Button type="submit" variant="primary" isPending={save.isPending}>
+              Save
+            </Button>
+          </Form>
+        </Changing>
         <ErrorAlert error={save.error ?? sendTest.error ?? remove.error ?? settings.error} />
         {secret !== null && <SecretOnce what="secret" text={secret} />}
         {webhook && secret === null && (
           <Facts
             facts={{
+              'Endpoint URL': mayChange ? null : webhook.url,
               Secret: (
                 <>
                   <code>{webhook.secret_prefix}…</code>{' '}
-                  <span className="hint">Save again to generate a new secret.</span>
+                  <Changing>
+                    <span className="hint">Save again to generate a new secret.</span>
+                  </Changing>
                 </>
               ),
               Configured: <DateTime at={webhook.configured_at} />,
             }}
           />
         )}
-        <div className="actions">
-          <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate()}>
-            Send test event
-          </Button>
-          {webhook && (
-            <Confirm
-              action="Remove"
-              question="Remove the webhook?"
-              onConfirm={() => {
-                save.reset();
-                remove.mutate(undefined, { onSuccess: () => setTyped('') });
-              }}
-            >
-              <p>
-                This also deletes its secret. Pending deliveries fail, and adding a webhook later does not resend them.
-              </p>
-            </Confirm>
-          )}
-        </div>
+        <Changing>
+          <div className="actions">
+            <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate()}>
+              Send test event
+            </Button>
+            {webhook && (
+              <Confirm
+                action="Remove"
+                question="Remove the webhook?"
+                onConfirm={() => {
+                  save.reset();
+                  remove.mutate(undefined, { onSuccess: () => setTyped('') });
+                }}
+              >
+                <p>
+                  This also deletes its secret. Pending deliveries fail, and adding a webhook later does not resend
+                  them.
+                </p>
+              </Confirm>
+            )}
+          </div>
+        </Changing>
+        {!mayChange && settings.data && !webhook && <p className="hint">No webhook is configured.</p>}
         {sendTest.data && (
           <p role="status">
             Test event created.{' '}

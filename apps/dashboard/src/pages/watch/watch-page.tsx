@@ -10,6 +10,7 @@ import { DetailPage } from '../../parts/detail-page.js';
 import { Field, Form, filledFields } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
+import { Changing } from '../../session/session.js';
 import { ChangeList } from '../watches/change-list.js';
 import { FrequencySelect, PauseWatch } from '../watches/watches-page.js';
 
@@ -62,12 +63,12 @@ export const WatchPage = () => {
       query={watch}
       head={({ vat_number: title, status, label }) => ({ title, status, lead: <span>{label}</span> })}
       actions={(data) => (
-        <>
+        <Changing>
           <PauseWatch watch={data} />
           <Confirm action="Delete" question="Delete this watch?" onConfirm={() => remove.mutate()}>
             <p>This also deletes its history of changes. The checks are not deleted.</p>
           </Confirm>
-        </>
+        </Changing>
       )}
       error={remove.error}
     >
@@ -88,7 +89,9 @@ export const WatchPage = () => {
                 'Watch ID': <IdText id={data.watch_id} what="the watch ID" />,
               }}
             />
-            <EditWatch key={`${data.label} ${data.frequency}`} watch={data} />
+            <Changing>
+              <EditWatch key={`${data.label} ${data.frequency}`} watch={data} />
+            </Changing>
           </Card>
           <Card title="Changes">
             <PagedList list={changes}>{(rows) => <ChangeList changes={rows} />}</PagedList>

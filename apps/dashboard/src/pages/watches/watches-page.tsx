@@ -7,7 +7,7 @@ import { CountrySelect, Field, Form, filledFields, Select } from '../../parts/fo
 import { count } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
-import { useSession } from '../../session/session.js';
+import { Changing, useSession } from '../../session/session.js';
 
 /** The body of `POST /watches`. */
 type NewWatch = { vat_number: string } & Partial<
@@ -78,12 +78,12 @@ export const PauseWatch = ({ watch }: { watch: Watch }) => {
     api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
   );
   return (
-    <>
+    <Changing>
       <Button small isPending={update.isPending} onPress={() => update.mutate(nextStatus)}>
         {nextStatus === 'paused' ? 'Pause' : 'Resume'}
       </Button>
       <ErrorAlert error={update.error} />
-    </>
+    </Changing>
   );
 };
 
@@ -116,14 +116,16 @@ const COLUMNS: readonly Column<Watch>[] = [
 
 const EMPTY = (
   <Empty title="No watches yet">
-    Add a VAT number above. The first check is the baseline. Later changes of validity, name or address appear here and
-    are sent to your webhook.
+    <Changing>Add a VAT number above.</Changing> The first check is the baseline. Later changes of validity, name or
+    address appear here and are sent to your webhook.
   </Empty>
 );
 
 /** The watches of the account, and the form to add one. */
 export const WatchesPage = () => (
   <ListPage title="Watches" topic="watches" path="/watches" columns={COLUMNS} rowKey={idOf} empty={EMPTY}>
-    <AddWatch />
+    <Changing>
+      <AddWatch />
+    </Changing>
   </ListPage>
 );

@@ -1,0 +1,98 @@
+import { type UseMutationResult, useQuery } from '@tanstack/react-query';
+import { Link, useLocation } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useApi } from '../../api/create-api.js';
+import { isNotFound } from '../../api/errors.js';
+import type { OpenInvitation, Session } from '../../api/shapes.js';
+import { useApiMutation } from '../../api/use-api-mutation.js';
+import { Button } from '../../parts/button.js';
+import { Field, Form, filledFields } from '../../parts/form.js';
+import { ErrorAlert, QueryView } from '../../parts/states.js';
+import { DateTime, Status } from '../../parts/text.js';
+import { useBoot, useSetSession } from '../../session/session.js';
+import { Redirect, SignedOutLayout } from '../../shell/gate.js';
+
+type Acceptance = { token: string; email?: string; password: string };
+
+type AcceptFormProps = {
+  token: string;
+  invitation: OpenInvitation;
+  accept: UseMutationResult<Session, Error, Acceptance>;
+};
+
+const AcceptForm = ({ token, invitation, accept }: AcceptFormProps) => {
+  const session = useBoot().data?.session;
+  const setSession = useSetSession();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    const password = String(new FormData(event.currentTarget).get('password'));
+    const body = { token, password, ...filledFields(event.currentTarget, ['email']) };
+    accept.mutate(body, { onSuccess: setSession });
+  };
+  const { account_name, email, role, expires_at } = invitation;
+  return (
+    <>
+      <p>
+        You are invited to join <strong>{account_name}</strong> as <Status word={role} />
+      </p>
+      {session && <p className="hint">Joining signs out {session.account.email} in this browser.</p>}
+      <Form onBeforeSubmit={accept.reset} onSubmit={submit} className="stack">
+        <ErrorAlert error={accept.error} />
+        {email === null ? (
+          <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
+        ) : (
+          <Field label="E-mail" type="email" autoComplete="username" value={email} isReadOnly />
+        )}
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          minLength={12}
+          hint="Use at least 12 characters, such as a few words."
+          isRequired
+          autoFocus={email !== null}
+        />
+        <Button type="submit" variant="primary" isPending={accept.isPending}>
+          Join
+        </Button>
+      </Form>
+      <p className="hint">
+        This link works once, until <DateTime at={expires_at} />.
+      </p>
+    </>
+  );
+};
+
+/** Accepts an invitation, whose token is the fragment of the address, and signs in. */
+export const InvitationPage = () => {
+  const api = useApi();
+  const { hash } = useLocation();
+  // Accepting leaves the page, which changes the address before this component is removed.
+  const [token] = useState(hash);
+  const accept = useApiMutation([], (caller, body: Acceptance) =>
+    caller.call<Session>('POST', '/invitation/accept', { body }),
+  );
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => api.call<OpenInvitation>('POST', '/invitation', { body: { token } }),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: !accept.isSuccess,
+  });
+  if (accept.isSuccess) return <Redirect address="/" />;
+  return (
+    <SignedOutLayout title="Invitation">
+      {isNotFound(invitation.error) ? (
+        <>
+          <p role="alert">
+            This invitation was accepted or revoked, or has expired. Ask an owner of the account for another one.
+          </p>
+          <Link to="/">Go to the dashboard</Link>
+        </>
+      ) : (
+        <QueryView query={invitation}>
+          {(data) => <AcceptForm token={token} invitation={data} accept={accept} />}
+        </QueryView>
+      )}
+    </SignedOutLayout>
+  );
+};

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { newUuid, type Role } from '@vat/domain';
+import { eraseAccount } from '../evidence/retention.js';
+import { testDatabase } from '../test-database.fixture.js';
+import { deleteExpiredInvitations, findInvitation, insertInvitation, insertMember } from './invitations.js';
+import { changeMember, listMembers } from './members.js';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+const LATER = new Date(NOW.getTime() + 60_000);
+const LIMITS = { members: 100, invitations: 100 };
+
+const connected = testDatabase(10, 10_000);
+
+/** An account that is disabled, so that it can be erased, with users of these roles. */
+const account = async (...roles: Role[]) => {
+  const id = newUuid();
+  const users = roles.map((role) => ({
+    id: newUuid(),
+    email: `${newUuid()}@example.com`,
+    passwordHash: 'x',
+    role,
+    createdAt: NOW,
+  }));
+  await connected.db.account.create({
+    data: { id, name: 'A', plan: 'free', createdAt: NOW, disabledAt: NOW, users: { create: users } },
+  });
+  return { id, userIds: users.map((user) => user.id) as [string, ...string[]] };
+};
+const invite = async (accountId: string, invitedBy: string, expiresAt = LATER) => {
+  const tokenHash = randomBytes(32);
+  const invitation = { id: newUuid(), accountId, invitedBy, tokenHash, email: null, role: 'member' as const };
+  expect(await insertInvitation(connected.db)({ ...invitation, createdAt: NOW, expiresAt }, LIMITS)).toBe('inserted');
+  return { accountId, tokenHash };
+};
+const join = (invitation: { accountId: string; tokenHash: Uint8Array }) => {
+  const member = { id: newUuid(), email: `${newUuid()}@example.com`, passwordHash: 'x', now: NOW };
+  return insertMember(connected.db)(invitation, member, LIMITS.members);
+};
+
+test('of two owners who remove or demote each other at the same time, one stays owner', async () => {
+  for (const role of ['auditor', null] as const) {
+    const { id: accountId, userIds } = await account('owner', 'owner');
+    const outcomes = await Promise.all(
+      userIds.map((ownerId, n) =>
+        changeMember(connected.db)({ accountId, ownerId, userId: userIds[1 - n] ?? '', role }),
+      ),
+    );
+    expect(outcomes.sort()).toEqual(['changed', 'not_owner']);
+    const owners = (await listMembers(connected.db)(accountId)).filter((member) => member.role === 'owner');
+    expect(owners).toHaveLength(1);
+  }
+});
+
+test('the invitations of an owner end when the owner is demoted or removed, and those of others stay', async () => {
+  const { id: accountId, userIds } = await account('owner', 'owner', 'owner');
+  const [ownerId, demoted = '', removed = ''] = userIds;
+  const [kept, ...ended] = await Promise.all(userIds.map((userId) => invite(accountId, userId)));
+  await changeMember(connected.db)({ accountId, ownerId, userId: demoted, role: 'member' });
+  await changeMember(connected.db)({ accountId, ownerId, userId: removed, role: null });
+  for (const invitation of ended) expect(await join(invitation)).toBe('missing');
+  if (kept) expect(await join(kept)).toBe('inserted');
+});
+
+test('nobody joins an account while it is erased', async () => {
+  for (let n = 0; n < 20; n += 1) {
+    const { id: accountId, userIds } = await account('owner');
+    const invitations = await Promise.all(Array.from({ length: 5 }, () => invite(accountId, userIds[0])));
+    await Promise.all([...invitations.map(join), eraseAccount(connected.db)(accountId, NOW, NOW)]);
+    expect(await listMembers(connected.db)(accountId)).toEqual([]);
+  }
+});
+
+test('deletes only expired invitations', async () => {
+  const { id: accountId, userIds } = await account('owner');
+  const [expired, pending] = [await invite(accountId, userIds[0], NOW), await invite(accountId, userIds[0])];
+  await deleteExpiredInvitations(connected.db)(NOW);
+  expect(await connected.db.invitation.count({ where: { accountId } })).toBe(1);
+  expect(await findInvitation(connected.db)(expired.tokenHash, NOW)).toBeNull();
+  expect(await findInvitation(connected.db)(pending.tokenHash, NOW)).toMatchObject({ accountId, email: null });
+});

@@ -1,0 +1,198 @@
+import { AppError, badRequest } from '../errors.js';
+import { newUuid } from '../ids.js';
+import { freeAt, type ReserveTries, secondsUntil } from './attempts.js';
+import { MAX_MEMBERS, refusedByRole, tooManyMembers } from './member.js';
+import type { Role } from './role.js';
+import type { beginSession, SessionSecrets } from './session.js';
+
+/** Invitations of an account that may be pending at a time. */
+export const MAX_INVITATIONS = 100;
+
+/** The time in which an invitation can be accepted. */
+export const INVITATION_LIFE_MS = 7 * 86_400_000;
+
+/** How many taken addresses the invited persons of one account may try: each refusal reveals that the address has an account. */
+export const TAKEN_ADDRESS_LIMIT = { tries: 20, windowMs: 60 * 60_000 } as const;
+
+/** A pending invitation. `email`: lower case; null when the invited person chooses it. `invitedBy`: the address of an owner. */
+export type Invitation = {
+  id: string;
+  email: string | null;
+  role: Role;
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+};
+
+/** An invitation to be stored. `invitedBy`: the id of the owner. `tokenHash`: SHA-256. */
+export type NewInvitation = Invitation & { accountId: string; tokenHash: Uint8Array };
+
+/** What the holder of an invitation's link may know. */
+export type OpenInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & {
+  accountId: string;
+  accountName: string;
+};
+
+/** The user whom an accepted invitation creates. */
+export type NewMember = { id: string; email: string; passwordHash: string; now: Date };
+
+/** An e-mail in plain text. */
+export type InvitationMail = { to: string; subject: string; text: string };
+
+/** The message with an invitation's link. */
+export const composeInvitation = (
+  to: string,
+  {
+    accountName,
+    invitedBy,
+    role,
+    url,
+    expiresAt,
+  }: Pick<NewInvitation, 'invitedBy' | 'role' | 'expiresAt'> & {
+    accountName: string;
+    url: string;
+  },
+): InvitationMail => ({
+  to,
+  subject: `Invitation to ${accountName} in the VAT Validation Service`,
+  text: `${invitedBy} invites you to join the account ${accountName} as ${role}.
+
+Choose a password to accept:
+${url}
+
+The link works once, until ${expiresAt.toUTCString()}. If you do not know ${invitedBy}, ignore this message.
+`,
+});
+
+type InviteDeps = {
+  tokens: Pick<SessionSecrets, 'issue' | 'hash'>;
+  /** Replaces a pending invitation for the same address. `not_owner`: the inviting user is no owner any more. */
+  insertInvitation: (
+    invitation: NewInvitation,
+    limits: { members: number; invitations: number },
+  ) => Promise<'inserted' | 'not_owner' | 'is_member' | 'too_many_members' | 'too_many_invitations'>;
+  /** The address of the page that accepts the invitation with a token. */
+  linkOf: (token: string) => string;
+  /** Must neither fail nor wait for the mail server: the owner can pass on the link. */
+  sendMail: (mail: InvitationMail) => void;
+  now: () => Date;
+};
+
+type InviteInput = {
+  accountId: string;
+  accountName: string;
+  owner: { id: string; email: string };
+  email: string | null;
+  role: Role;
+};
+
+/**
+ * Invites a person to an account. `url` is shown once. Throws FORBIDDEN, EMAIL_TAKEN for the address of a member, MEMBER_LIMIT.
+ * That an address belongs to another account is not said here, but only to the person who has the link.
+ */
+export const invite =
+  ({ tokens, insertInvitation, linkOf, sendMail, now }: InviteDeps) =>
+  async ({ accountId, accountName, owner, email, role }: InviteInput): Promise<Invitation & { url: string }> => {
+    const token = tokens.issue();
+    const createdAt = now();
+    const expiresAt = new Date(createdAt.getTime() + INVITATION_LIFE_MS);
+    const invitation = { id: newUuid(), email, role, createdAt, expiresAt };
+    const stored = { ...invitation, accountId, invitedBy: owner.id, tokenHash: tokens.hash(token) };
+    const outcome = await insertInvitation(stored, { members: MAX_MEMBERS, invitations: MAX_INVITATIONS });
+    if (outcome === 'not_owner') throw refusedByRole('member');
+    if (outcome === 'is_member')
+      throw new AppError('EMAIL_TAKEN', { message: 'A member of the account has this e-mail address.' });
+    if (outcome === 'too_many_members') throw tooManyMembers();
+    if (outcome === 'too_many_invitations')
+      throw new AppError('MEMBER_LIMIT', {
+        message: `The account has ${MAX_INVITATIONS} pending invitations already.`,
+        extra: { limit: MAX_INVITATIONS },
+      });
+    const shown = { ...invitation, invitedBy: owner.email, url: linkOf(token) };
+    if (email !== null) sendMail(composeInvitation(email, { ...shown, accountName }));
+    return shown;
+  };
+
+const endedInvitation = (): AppError =>
+  new AppError('NOT_FOUND', { message: 'The invitation was accepted or revoked, or has expired.' });
+
+type FindInvitation = (tokenHash: Uint8Array, now: Date) => Promise<OpenInvitation | null>;
+
+/** Returns the pending invitation with a token. Throws NOT_FOUND. */
+export const getInvitation =
+  ({
+    tokens,
+    findInvitation,
+    now,
+  }: {
+    tokens: Pick<SessionSecrets, 'hash'>;
+    findInvitation: FindInvitation;
+    now: () => Date;
+  }) =>
+  async (token: string): Promise<OpenInvitation> => {
+    const invitation = await findInvitation(tokens.hash(token), now());
+    if (!invitation) throw endedInvitation();
+    return invitation;
+  };
+
+type AcceptInvitationDeps = {
+  tokens: SessionSecrets;
+  findInvitation: FindInvitation;
+  reserve: ReserveTries;
+  takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
+  hashPassword: (password: string) => Promise<string>;
+  /** Creates the user and deletes the invitation, or changes nothing. `taken`: a user has the address. */
+  insertMember: (
+    invitation: { accountId: string; tokenHash: Uint8Array },
+    member: NewMember,
+    maxMembers: number,
+  ) => Promise<'inserted' | 'missing' | 'taken' | 'too_many_members'>;
+  beginSession: ReturnType<typeof beginSession>;
+  now: () => Date;
+};
+
+/** `email`: only for an invitation without one. `earlier`: the token that the browser sent, whose session ends. */
+type AcceptInvitationInput = { token: string; email?: string | undefined; password: string; earlier: string | null };
+
+const addressOf = (invited: string | null, given: string | undefined): string => {
+  const email = invited ?? given;
+  if (email === undefined) throw badRequest('email', 'email is required');
+  if (given !== undefined && given !== email) throw badRequest('email', 'email is not the address that was invited');
+  return email;
+};
+
+/**
+ * Creates the user of an invitation, which ends it, and begins a session. Returns its token. Throws NOT_FOUND, BAD_REQUEST,
+ * EMAIL_TAKEN, MEMBER_LIMIT, and TOO_MANY_SIGN_UPS after {@link TAKEN_ADDRESS_LIMIT}.
+ */
+export const acceptInvitation = ({
+  tokens,
+  reserve,
+  takeBack,
+  hashPassword,
+  insertMember,
+  beginSession,
+  now,
+  ...deps
+}: AcceptInvitationDeps) => {
+  const find = getInvitation({ tokens, now, ...deps });
+  return async ({ token, email: given, password, earlier }: AcceptInvitationInput): Promise<string> => {
+    const { accountId, email: invited } = await find(token);
+    const email = addressOf(invited, given);
+    const at = now();
+    const key = tokens.hashAddress(`\0invitations of\0${accountId}`);
+    const refused = await reserve([{ key, tries: TAKEN_ADDRESS_LIMIT.tries }], at);
+    if (refused.length > 0)
+      throw new AppError('TOO_MANY_SIGN_UPS', {
+        message: 'Too many taken addresses were tried with invitations of this account.',
+        extra: { retry_after: secondsUntil(freeAt(refused), at, TAKEN_ADDRESS_LIMIT.windowMs) },
+      });
+    const member = { id: newUuid(), email, passwordHash: await hashPassword(password), now: now() };
+    const outcome = await insertMember({ accountId, tokenHash: tokens.hash(token) }, member, MAX_MEMBERS);
+    if (outcome === 'taken') throw new AppError('EMAIL_TAKEN');
+    await takeBack([key], at);
+    if (outcome === 'missing') throw endedInvitation();
+    if (outcome === 'too_many_members') throw tooManyMembers();
+    return beginSession(member, earlier);
+  };
+};
