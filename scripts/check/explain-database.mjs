@@ -16,7 +16,7 @@ const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils');
  */
 
 /** Statements that Postgres does not plan. */
-const UNPLANNED = /^\s*(?:SET|LOCK)\b/i;
+const UNPLANNED = /^\s*(?:SET|LOCK|SAVEPOINT|ROLLBACK)\b/i;
 /** A statement that a function repeats is explained this often. */
 const EXPLAINED_RUNS = 2;
 

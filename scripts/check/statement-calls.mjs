@@ -94,6 +94,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.forgetSignIns(on)(BYTES),
   () => db.auditUsage(on)(at.now.toISOString().slice(0, 7), 20),
   () => db.reserveUnits(on)({ accountId: at.account, ...QUOTA, wanted: 1 }),
+  () => db.reserveUnits(on)({ accountId: at.account, ...QUOTA, limit: 0, wanted: 1 }),
   () => db.rememberNetwork(on)(ID, BYTES),
   () => db.listKnownNetworks(on)(1),
   () =>

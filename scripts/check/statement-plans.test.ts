@@ -1,3 +1,4 @@
+import { PLANNER_COSTS } from '@vat/db';
 import {
   type ClonedDatabase,
   cloneDatabase,
@@ -6,6 +7,7 @@ import {
   faultSize,
   fillDatabase,
   GROWING_TABLES,
+  isFullSize,
 } from '@vat/testkit';
 import pg from 'pg';
 import { type Explained, explainDatabase } from './explain-database.mjs';
@@ -59,6 +61,8 @@ const names = [...new Set(statementCalls({} as never, NOWHERE).map(nameOf))];
 
 let cloned: ClonedDatabase;
 let client: pg.Client;
+/** With the planner costs of the service. */
+let asService: pg.Client;
 let ids: FilledIds;
 let tableRows: Map<string, number>;
 const reached = new Set<string>();
@@ -67,11 +71,14 @@ beforeAll(
   async () => {
     cloned = await cloneDatabase();
     ids = await fillDatabase(cloned.url, { requests: REQUESTS, until: NOW });
-    client = new pg.Client({
-      connectionString: cloned.url,
-      options: '-c TimeZone=UTC -c statement_timeout=60s -c jit=off',
-    });
-    await client.connect();
+    const connect = async (settings: Record<string, string>) => {
+      const all = { TimeZone: 'UTC', statement_timeout: '60s', jit: 'off', ...settings };
+      const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
+      const connection = new pg.Client({ connectionString: cloned.url, options: options.join(' ') });
+      await connection.connect();
+      return connection;
+    };
+    [client, asService] = [await connect({}), await connect(PLANNER_COSTS)];
     const { rows } = await client.query<{ relname: string; reltuples: number }>(
       'SELECT relname, reltuples FROM pg_class',
     );
@@ -81,38 +88,47 @@ beforeAll(
 );
 afterAll(async () => {
   await client?.end();
+  await asService?.end();
   await cloned?.drop();
 });
 
 const sites = findSites('packages/db/src');
 
 /** Runs the calls of a function, each in a transaction that is rolled back. */
-const explainAll = async (name: string): Promise<Explained[]> => {
+const explainAll = async (name: string, connection: pg.Client): Promise<Explained[]> => {
   const explained: Explained[] = [];
-  const on = explainDatabase(client, (one) => explained.push(one));
+  const on = explainDatabase(connection, (one) => explained.push(one));
   const calls = statementCalls(on, placeIn(ids, START, NOW)).filter((call) => nameOf(call) === name);
   for (const call of calls) {
-    await client.query('BEGIN');
+    await connection.query('BEGIN');
     try {
       await call();
     } finally {
-      await client.query('ROLLBACK');
+      await connection.query('ROLLBACK');
     }
   }
   return explained;
 };
 
+/** What in the plans of a function grows with the tables. */
+const findFaults = async (name: string, connection: pg.Client): Promise<string[]> => {
+  const explained = await explainAll(name, connection);
+  for (const { site } of explained) reached.add(statementAt(sites, site));
+  const faults = explained.flatMap(({ site, mode, plan, text }) =>
+    (plan === null ? [] : planFaults(plan, tableRows, ALLOWED[name])).map(
+      (fault) => `${site} (${mode} plan) ${fault}: ${text.replace(/\s+/g, ' ')}`,
+    ),
+  );
+  return [...new Set(faults)];
+};
+
 test.each(names)(
   '%s costs the same in a large database',
   async (name) => {
-    const explained = await explainAll(name);
-    for (const { site } of explained) reached.add(statementAt(sites, site));
-    const faults = explained.flatMap(({ site, mode, plan, text }) =>
-      (plan === null ? [] : planFaults(plan, tableRows, ALLOWED[name])).map(
-        (fault) => `${site} (${mode} plan) ${fault}: ${text.replace(/\s+/g, ' ')}`,
-      ),
-    );
-    expect([...new Set(faults)]).toEqual([]);
+    expect(await findFaults(name, client)).toEqual([]);
+    // The allowances are for plans with the costs of Postgres. In the full-size run the calls above leave thousands of rows that
+    // were rolled back, whose pages would count.
+    if (!(name in ALLOWED) && !isFullSize()) expect(await findFaults(name, asService)).toEqual([]);
   },
   120_000,
 );

@@ -149,11 +149,14 @@ export const composeMaintenance = (context: WorkerContext) => {
   } satisfies Record<MaintenanceTask, unknown>;
   // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
   const maintenance: JobHandler<MaintenanceJob> = async ({ task }) => {
-    await tasks[task]().catch((error: unknown) => {
+    try {
+      await tasks[task]();
+      return undefined;
+    } catch (error) {
       metrics.jobErrors.inc({ queue: maintenanceQueue.name });
       warn[task](error);
-    });
-    return undefined;
+      return { failed: true };
+    }
   };
 
   const intervals: Record<MaintenanceTask, number> = {

@@ -11,6 +11,7 @@ import {
 } from '@vat/queues';
 import {
   createMetrics,
+  errorFields,
   type Logger,
   type Stoppable,
   type Tracing,
@@ -21,6 +22,9 @@ import {
 import type { WorkerSettings } from './settings.js';
 
 const REPEAT_JOB_WARNING_MS = 1_000;
+
+/** A job that has failed so often while others succeeded is retried every two minutes or less often. */
+const KEEPS_FAILING = 8;
 
 /** The waits are read at most once in this time, however often the metrics are. */
 const WAITS_CACHE_MS = 5_000;
@@ -40,6 +44,11 @@ export const createWorkerContext = (
   const metrics = createMetrics('worker');
 
   const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
+  const onJobFailing = throttledLog(
+    (fields) => log.error('A job keeps failing while others succeed; it is retried every few minutes.', fields),
+    REPEAT_WARNING_MS,
+    now,
+  );
   // For example: a job moved to another worker because this one stalled for longer than its lock, or Redis lost the job.
   const onQueueError = throttledWarn(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
   let consumers: Consumer[] = [];
@@ -51,9 +60,11 @@ export const createWorkerContext = (
       stopping,
       now,
       onError: onQueueError,
-      onJobError: (error, { queue, jobId, traceparent }) => {
+      onJobError: (error, { queue, jobId, failures, traceparent }) => {
         metrics.jobErrors.inc({ queue });
-        onJobError(error, { queue, job_id: jobId, ...traceFields(traceparent) });
+        const fields = { queue, job_id: jobId, failures, ...traceFields(traceparent) };
+        if (failures < KEEPS_FAILING) onJobError(error, fields);
+        else onJobFailing({ ...fields, ...errorFields(error) });
       },
     });
     const capOf = new Map(Object.values(QUEUES).map(({ name, globalConcurrency }) => [name, globalConcurrency]));

@@ -29,7 +29,7 @@ export type DatabaseOptions = {
  * statement of a partitioned table each time, to leave out partitions that the prepared plan skips anyway, and a check would take
  * twice the time of the database. See docs/decisions/0022.
  */
-const PLANNER_COSTS = {
+export const PLANNER_COSTS = {
   random_page_cost: '0.11',
   seq_page_cost: '0.1',
   cpu_tuple_cost: '0.001',

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { newUuid } from '@vat/domain';
+import { type NewBatch, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
 import pg from 'pg';
 import { deleteExpiredSessions } from './account/sessions.js';
+import { newBatch, numbers, PERIOD, rowsOf } from './batch/batch.fixture.js';
 import { endLostLines } from './batch/end-lines.js';
+import { insertBatch } from './batch/insert-batch.js';
 import { connectDatabase, type Database } from './connect-database.js';
 import { acceptRequest } from './request/accept-request.js';
 import { settleRequest } from './request/settle-request.js';
@@ -14,6 +16,8 @@ import { removeWebhook } from './webhook/webhooks.js';
 
 const AT = new Date('2026-11-20T10:00:00.000Z');
 const ROWS = 8;
+
+type UploadKey = NonNullable<NewBatch['idempotency']>;
 
 let cloned: ClonedDatabase;
 let connected: { db: Database; close: () => Promise<void> };
@@ -40,6 +44,14 @@ afterAll(async () => {
   await cloned?.drop();
 });
 
+/** Whether a session waits for a lock. */
+const someoneWaits = async (): Promise<boolean> => {
+  const [row] = await db.$queryRaw<{ waits: boolean }[]>`
+    SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
+  return row?.waits === true;
+};
+
 /** Locks a table's rows one by one in the order of `keys`, and lets `run` begin when it has the first. */
 const lockBeside = async (table: string, keyColumn: string, keys: readonly unknown[], run: () => Promise<unknown>) => {
   const lock = (key: unknown) => other.query(`SELECT 1 FROM ${table} WHERE ${keyColumn} = $1 FOR UPDATE`, [key]);
@@ -50,12 +62,7 @@ const lockBeside = async (table: string, keyColumn: string, keys: readonly unkno
   const running = run().finally(() => {
     over = true;
   });
-  await until('it to wait for the first row, or to end', async () => {
-    const [row] = await db.$queryRaw<{ waits: boolean }[]>`
-      SELECT EXISTS (SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
-    return over || row?.waits;
-  });
+  await until('it to wait for the first row, or to end', async () => over || (await someoneWaits()));
   try {
     for (const key of rest) await lock(key);
   } finally {
@@ -250,12 +257,7 @@ describe('settling a check writes its events before it charges the unit', () => 
       ...(isRun ? { watch } : {}),
     });
     try {
-      await until('it to wait for the unit', async () => {
-        const { rows: waiting } = await other.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length > 0;
-      });
+      await until('it to wait for the unit', someoneWaits);
       const free = await db.$queryRaw`
         SELECT position FROM newest_event WHERE account_id = ${account}::uuid FOR UPDATE SKIP LOCKED`;
       expect(free).toEqual([]);
@@ -266,5 +268,72 @@ describe('settling a check writes its events before it charges the unit', () => 
     const [newest] = await db.$queryRaw<unknown[]>`
       SELECT position::int AS position FROM newest_event WHERE account_id = ${account}::uuid`;
     expect(newest).toEqual({ position: 2 });
+  });
+});
+
+describe('an upload', () => {
+  /** An upload of one number that pauses when its rows are inserted. `whileInserting`: what others do meanwhile. */
+  const upload = async (
+    account: string,
+    whileInserting: () => Promise<unknown>,
+    idempotency: UploadKey | null = null,
+  ) => {
+    const batch = await newBatch(account, rowsOf(numbers(1)), { quota: { period: PERIOD, limit: 2 }, idempotency });
+    let paused = false;
+    return insertBatch(db, async (work) => {
+      const done = await work();
+      if (!paused) await whileInserting();
+      paused = true;
+      return done;
+    })(batch);
+  };
+
+  test('whose last unit is taken meanwhile ends its batch without holding what a settlement waits for', async () => {
+    const [account = ''] = await newAccounts(1);
+    const eventId = newUuid();
+    await db.$executeRaw`
+      INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
+      VALUES (${eventId}::uuid, ${account}::uuid, 'webhook.test', ${eventId}::uuid, '{}', false, ${AT}::timestamptz)`;
+    const uploading = upload(account, async () => {
+      await db.$executeRaw`UPDATE usage SET reserved = 2 WHERE account_id = ${account}::uuid`;
+      // What a settlement locks first: it has written its event, and not charged its unit.
+      await other.query('BEGIN');
+      await other.query('SELECT FROM newest_event WHERE account_id = $1 FOR UPDATE', [account]);
+    });
+    try {
+      await until('the upload to wait for the event', someoneWaits);
+      await other.query('UPDATE usage SET reserved = reserved - 1, used = used + 1 WHERE account_id = $1', [account]);
+    } finally {
+      await other.query('COMMIT');
+    }
+    expect(await uploading).toMatchObject({ kind: 'created', batch: { status: 'completed', failed: 1 } });
+    expect(await db.usage.findMany({ where: { accountId: account } })).toMatchObject([{ used: 1, reserved: 1 }]);
+    expect(await db.event.count({ where: { accountId: account } })).toBe(2);
+  });
+
+  test('whose Idempotency-Key is used for a check meanwhile does not hold the unit that the check waits for', async () => {
+    const [account = ''] = await newAccounts(1);
+    const idempotency = { key: 'twice', fingerprint: new Uint8Array(32), expiredBefore: new Date(0) };
+    const uploading = upload(
+      account,
+      async () => {
+        // What the admission of a check locks first: it has bound the key, and not reserved its unit.
+        await other.query('BEGIN');
+        await other.query(
+          `INSERT INTO idempotency_key (account_id, key, fingerprint, created_at, locked_until)
+           VALUES ($1, $2, '', $3, $3)`,
+          [account, idempotency.key, AT],
+        );
+      },
+      idempotency,
+    );
+    try {
+      await until('the upload to wait for the key', someoneWaits);
+      await other.query('UPDATE usage SET reserved = reserved + 1 WHERE account_id = $1', [account]);
+    } finally {
+      await other.query('COMMIT');
+    }
+    expect(await uploading).toEqual({ kind: 'key_taken' });
+    expect(await db.usage.findMany({ where: { accountId: account } })).toMatchObject([{ reserved: 2 }]);
   });
 });

@@ -39,7 +39,10 @@ export const readOverview =
         ORDER BY s.day`,
       query(db, ACCOUNT_CHANGE)`
         SELECT ${ACCOUNT_CHANGE_LIST}
-        FROM event e JOIN watch_change c ON c.id = e.subject_id JOIN watch w ON w.id = c.watch_id
+        FROM event e CROSS JOIN LATERAL (
+          -- The LIMIT makes Postgres read the events in their order, and end with the page.
+          SELECT id, watch_id, check_id, kind, before, after, changed_at FROM watch_change WHERE id = e.subject_id LIMIT 1
+        ) AS c JOIN watch w ON w.id = c.watch_id
         WHERE e.account_id = ${accountId}::uuid AND e.type = 'watch.changed'
         ORDER BY e.id DESC LIMIT ${span.changes}::int`,
       query(db, { failed: 'int4', batches: 'int4', pending: 'int4' })`

@@ -46,3 +46,24 @@ export const pageConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' |
     ...periodConditions(column, page.period),
   ];
 };
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** An id as part of a statement's text. Throws when it is no UUID. */
+const literal = (id: string): Prisma.Sql => {
+  if (!ID.test(id)) throw new Error(`${id} is not a UUID`);
+  return Prisma.raw(`'${id}'::uuid`);
+};
+
+/**
+ * {@link pageConditions} with the bounds of ids as part of the text, with which such a statement is planned for these bounds. For
+ * bounds that it does not know, Postgres expects so few rows that it would as well read all rows of the account.
+ */
+export const plannedConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' | 'period'>): Prisma.Sql[] => {
+  const { from, below } = idBounds(page);
+  return [
+    ...(below === undefined ? [] : [Prisma.sql`id < ${literal(below)}`]),
+    ...(from === null ? [] : [Prisma.sql`id >= ${literal(from)}`]),
+    ...periodConditions(column, page.period),
+  ];
+};

@@ -247,8 +247,12 @@ def reject_duplicate_keys(pairs):
     return dict(pairs)
 
 
+def reject_constant(name):
+    raise ValueError('%s is not JSON' % name)
+
+
 def parse_json(data):
-    return json.loads(data.decode('utf-8'), object_pairs_hook=reject_duplicate_keys)
+    return json.loads(data.decode('utf-8'), object_pairs_hook=reject_duplicate_keys, parse_constant=reject_constant)
 
 
 def canonical(value):
@@ -335,7 +339,7 @@ def list_files():
 
 def check_sums(found):
     listed = {}
-    for line in read(SUMS).decode('utf-8').splitlines():
+    for line in filter(None, re.split('\r\n|\n|\r', read(SUMS).decode('utf-8'))):
         match = re.fullmatch('([0-9a-f]{64})  ([A-Za-z0-9._/-]+)', line)
         if not match or match.group(2) in listed or {'', '.', '..'} & set(match.group(2).split('/')):
             report_problem('sums_line', file=SUMS, line=line[:120])
@@ -439,7 +443,7 @@ def parse_stamp(data):
     authority = ', '.join(names) or 'an authority without a name'
     issued = signer_of(fields)[1][1]
     signers = [certificate for certificate in certificates_in(fields) if issuer_and_serial(certificate) == issued]
-    others = tuple(certificate for certificate in certificates_in(fields) if certificate not in signers)
+    others = tuple(one for one in certificates_in(fields) if one not in signers and has_expiry(one))
     if not signers:
         raise ValueError('its signer is none of its certificates')
     stamp = Stamp(calendar.timegm(when), authority, development, signers[0], others)
@@ -499,6 +503,14 @@ def expiry_of(certificate):
     return calendar.timegm(time.strptime(century + text, '%Y%m%d%H%M%SZ'))
 
 
+def has_expiry(certificate):
+    """Whether the time can be read. A time-stamp may contain certificates that nothing needs and no signature covers."""
+    try:
+        return expiry_of(certificate) is not None
+    except Exception:
+        return False
+
+
 def check_named_certificate(signer, certificates):
     """Raises if the signature does not cover the hash of the signer's certificate (RFC 5035). Otherwise another certificate
     with the same key could replace it. `openssl ts` checks this, `openssl cms` does not."""
@@ -516,6 +528,11 @@ def check_named_certificate(signer, certificates):
             name = HASHES[DIGESTS.index(algorithm_of(first.pop(0)[1]))]
         if first[0] != (0x04, hashlib.new(name, mine[0]).digest()):
             raise ValueError('its signature names another certificate')
+
+
+def intermediates():
+    """The other certificates of the dossier, in PEM; empty if there is no such file."""
+    return read(INTERMEDIATES) if os.path.isfile(path_of(INTERMEDIATES)) else b''
 
 
 def certificates_of(pem):
@@ -545,14 +562,14 @@ def check_unsigned(data, seconds, roots):
         raise ValueError('its signature is not of the kind that it names')
     if issued not in {issuer_and_serial(certificate) for certificate in certificates}:
         raise ValueError('its signer is none of its certificates')
-    listed_certificates = certificates_of(read(ROOTS) + read(INTERMEDIATES))
+    listed_certificates = certificates_of(read(ROOTS) + intermediates())
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
         for path, certificate in zip(paths, certificates):
             with open(path, 'w') as file:
                 file.write(PEM % base64.encodebytes(certificate).decode('ascii'))
         with open(paths[-1], 'wb') as file:
-            file.write(b''.join(read(path) for path in paths[:-1] + [INTERMEDIATES]))
+            file.write(b''.join(read(path) for path in paths[:-1]) + intermediates())
         for path in (path for path, certificate in zip(paths, certificates) if certificate not in listed_certificates):
             done = openssl('verify', '-check_ss_sig', '-partial_chain', '-attime', str(seconds), '-no-CApath',
                            '-CAfile', path_of(roots), '-untrusted', paths[-1], path)
@@ -565,7 +582,7 @@ def verify_signature(data, stamp, stamped, seconds, roots):
     `openssl cms` verifies such a time-stamp. What only `openssl ts` checks is checked here: that there is one signer, and
     which certificate the signature names. The stamped hash was compared before."""
     trusted = ['-CAfile', path_of(roots), '-partial_chain', '-attime', str(seconds)]
-    has_intermediates = os.path.isfile(path_of(INTERMEDIATES)) and b'BEGIN CERTIFICATE' in read(INTERMEDIATES)
+    has_intermediates = b'BEGIN CERTIFICATE' in intermediates()
     fields = signed_data(data)
     signer = signer_of(fields)
     if not is_pss(signer):
@@ -661,7 +678,7 @@ def pem_file(folder, name, certificates):
 def find_expiry(stamp, roots):
     """The last second in which every certificate from the signer of a time-stamp to a trusted root is valid. Each second in
     which one of the known certificates expires is a candidate; openssl verifies the certificates at that time."""
-    known = certificates_of(read(roots) + (read(INTERMEDIATES) if os.path.isfile(path_of(INTERMEDIATES)) else b''))
+    known = certificates_of(read(roots) + intermediates())
     last = expiry_of(stamp.signer)
     expiries = {expiry_of(certificate) for certificate in known.union(stamp.others)}
     with tempfile.TemporaryDirectory() as folder:
@@ -895,7 +912,7 @@ def anchors_between(found):
     """The anchors that contain no check of the dossier but connect those that do: path and bytes of each, by `seq`."""
     between = {}
     for path in sorted(path for path in found if re.fullmatch(r'anchors/links-\d+\.jsonl', path)):
-        for line in read(path).splitlines():
+        for line in filter(None, read(path).split(b'\n')):
             between[parse_json(line)['seq']] = path, line
     return between
 
@@ -913,6 +930,7 @@ def check_anchors(found):
         records[number] = path, read(path)
     gaps = 0
     for number, (path, data) in sorted(records.items()):
+        context['reading'] = path
         anchor = parse_json(data)
         if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
             report_problem('anchor_form', file=path)
@@ -941,8 +959,8 @@ def check_anchors(found):
 def check_proofs(hashes, anchors, rows):
     """The sequence number of the anchor of every anchored check, by the id of the check."""
     proved, positions = {}, set()
-    for line in read('proofs.jsonl').decode('utf-8').splitlines():
-        proof = parse_json(line.encode('utf-8'))
+    for line in filter(None, read('proofs.jsonl').split(b'\n')):
+        proof = parse_json(line)
         check_id, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
         anchor = anchors.get(seq)
         if check_id in proved or (seq, index) in positions:
@@ -993,7 +1011,7 @@ def check_coverage(found, bodies):
         if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
             report_problem('coverage_columns', file=COVERAGE)
             return 0
-        for row, cells in enumerate(table, 1):
+        for row, cells in enumerate(filter(None, table), 1):
             line = dict(zip(COVERAGE_COLUMNS, cells[-len(COVERAGE_COLUMNS):]))
             if line['coverage'] != 'covered':
                 continue
@@ -1041,11 +1059,18 @@ def check_counts(stated, counted):
             report_problem('count_differs', file='manifest.json', stated=stated.get(name), name=name, found=count)
 
 
+def certificate_blocks(path):
+    """The certificates in a PEM file, each in PEM; none if one of them is damaged."""
+    data = read(path)
+    blocks = [match.group() for match in re.finditer(PEM_BLOCK, data, re.S)]
+    whole = data.count(b'CERTIFICATE-----') == 2 * len(blocks)
+    return blocks if whole and openssl('crl2pkcs7', '-nocrl', '-certfile', path_of(path)).returncode == 0 else []
+
+
 def trusted_roots(given):
     path = given or ROOTS
-    listing = openssl('crl2pkcs7', '-nocrl', '-certfile', path_of(path))
-    blocks = [match.group() for match in re.finditer(PEM_BLOCK, read(path), re.S)]
-    if listing.returncode != 0 or not blocks:
+    blocks = certificate_blocks(path)
+    if not blocks:
         return report_problem('roots_missing', file=path)
     for block in blocks:
         shown = openssl('x509', '-noout', '-subject', '-issuer', '-fingerprint', '-sha256', given=block)
@@ -1092,6 +1117,8 @@ def verify(roots_given):
     if len(read_rows('requests.csv')) != requests:
         report_problem('requests_differ', file='requests.csv')
     roots = trusted_roots(roots_given)
+    if roots and b'CERTIFICATE' in intermediates() and not certificate_blocks(INTERMEDIATES):
+        raise ValueError('a certificate is damaged')
     stamps = check_stamps(found, roots) if roots else {}
     stamps = check_expired(stamps, anchors, linked, anchor_of, roots)
     check_times(checked, anchors, anchor_of, manifest['created_at'], stamps)
@@ -1100,38 +1127,50 @@ def verify(roots_given):
 
 def unpack(path, folder):
     """Unpacks a zip file into an empty folder. Only ordinary files with plain names are written, and none outside the folder.
-    Returns the reason why it is not unpacked, or None. A checksum of the zip file that is wrong is ignored: SHA256SUMS shows
-    which file was changed."""
+    Returns the reason why it is not unpacked, or None. The checksums of the zip file are ignored: SHA256SUMS shows which
+    file was changed."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
                 return 'too_large', '%s unpacks to more than %d files or %d bytes, which no dossier has.' % (
                     ascii(path), MAX_FILES, MAX_BYTES)
+            added = common_folder([entry.filename for entry in entries if not entry.filename.endswith('/')])
             for entry in entries:
-                unpack_entry(archive, entry, folder)
+                unpack_entry(archive, entry, folder, len(added))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError) as error:
         return 'not_a_zip', '%s is not a complete zip file (%s). If it was downloaded, download it again.' % (
             ascii(path), error)
     return None
 
 
-def unpack_entry(archive, entry, folder):
+def common_folder(names):
+    """The folder that all files are in, with a slash, because some programs add one when they zip; otherwise nothing."""
+    folder = re.match('([^/]+/)?', names[0] if names else '').group()
+    return folder if folder + SUMS in names and all(name.startswith(folder) for name in names) else ''
+
+
+def unpack_entry(archive, entry, folder, added):
+    """Unpacks one file. `added`: the length of the folder in its name that is not part of the dossier."""
     name, kind = entry.filename, entry.external_attr >> 16 & 0o170000
     if name.endswith('/'):
         return None
     if not re.fullmatch(r'[A-Za-z0-9._ /-]+', name) or {'', '.', '..'} & set(name.split('/')) or kind not in (0, 0o100000):
-        return report_problem('irregular_file', file=name)
+        return report_problem('irregular_file', file=name[added:])
     target = os.path.join(folder, *name.split('/'))
     if os.path.lexists(target):
-        return report_problem('file_repeated', file=name)
+        return report_problem('file_repeated', file=name[added:])
     os.makedirs(os.path.dirname(target), exist_ok=True)
+    entry.CRC = None
     try:
         with archive.open(entry) as source, open(target, 'xb') as file:
             shutil.copyfileobj(source, file, 1 << 20)
+            if file.tell() != entry.file_size:
+                raise EOFError('it has another size')
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        if 'Bad CRC-32' not in str(error):
-            report_problem('file_damaged', file=name, reason=error)
+        if os.path.lexists(target):
+            os.remove(target)
+        report_problem('file_damaged', file=name[added:], reason=error)
     return None
 
 

@@ -11,10 +11,15 @@ import {
 import { createTurns, withClass } from './turns.js';
 
 /**
- * `undefined` when the job is done; `again`: when to run it again, and in which class; `pauseQueueMs`: the job returns to its
- * place in the queue, of which no worker takes a job for that time; null when the queue has been paused already.
+ * `undefined` when the job is done; `failed` when it failed and is left to its next scheduled run; `again`: when to run it again,
+ * and in which class; `pauseQueueMs`: the job returns to its place in the queue, of which no worker takes a job for that time;
+ * null when the queue has been paused already.
  */
-type JobResult = { again: Date; priority?: PriorityClass } | { pauseQueueMs: number | null } | undefined;
+type JobResult =
+  | { again: Date; priority?: PriorityClass }
+  | { pauseQueueMs: number | null }
+  | { failed: true }
+  | undefined;
 
 /** `runs`: how often the job has been started, this time included. */
 export type JobContext = { jobId: string; runs: number; stopping: AbortSignal };
@@ -31,8 +36,14 @@ export type Consumer = {
   setConcurrency: (jobs: number) => void;
 };
 
-/** `queue`: the name of the job's queue. `traceparent`: of the span that the job continues. */
-type JobRef = { queue: string; jobId: string; traceparent?: string | undefined };
+/**
+ * `queue`: the name of the job's queue. `failures`: how often the job has failed while others succeeded, this time included.
+ * `traceparent`: of the span that the job continues.
+ */
+type JobRef = { queue: string; jobId: string; failures: number; traceparent?: string | undefined };
+
+/** The latest start of a job that was done, in milliseconds. Shared by the consumers of a process. */
+type LastSuccess = { startedAt: number };
 
 type ConsumerOptions = {
   connection: RedisConnection;
@@ -44,10 +55,23 @@ type ConsumerOptions = {
   stopping: AbortSignal;
   /** The clock of due times; the own one by default, which BullMQ uses. */
   now?: () => Date;
+  lastSuccess?: LastSuccess;
 };
 
 /** A job whose handler failed is retried after this; its row shows whether anything is left to do. */
 const RETRY_AFTER_ERROR_MS = 1_000;
+
+/**
+ * The error is the job's own when other jobs succeed meanwhile. Then its wait doubles each time, up to this. When none succeeds,
+ * Postgres is away, for example, and every job continues a second after its return.
+ */
+const MAX_RETRY_AFTER_ERROR_MS = 300_000;
+
+/** In the data of a job that failed: how often, and when that was counted last. Absent otherwise, and in jobs of older releases. */
+type Failures = { failures?: { count: number; at: number } | undefined };
+
+const retryDelayMs = (failures: number): number =>
+  Math.min(MAX_RETRY_AFTER_ERROR_MS, RETRY_AFTER_ERROR_MS * 2 ** (failures - 1));
 
 /**
  * A dead worker's jobs return to their queue after at most LOCK_MS + STALLED_CHECK_MS. The slots of member states do not
@@ -98,8 +122,10 @@ const wakeLoop = (worker: Worker): void => {
 export const startConsumer = <P>(
   definition: QueueDefinition<P>,
   handle: JobHandler<P>,
-  { connection, prefix, stopping, onJobError, onError, now = () => new Date() }: ConsumerOptions,
+  options: ConsumerOptions,
 ): Consumer => {
+  const { connection, prefix, stopping, onJobError, onError, now = () => new Date() } = options;
+  const lastSuccess = options.lastSuccess ?? { startedAt: 0 };
   const turns = createTurns(connection);
   let active = 0;
   let closing = false;
@@ -107,16 +133,26 @@ export const startConsumer = <P>(
    * Returns a job to its place in the queue. Neither that nor the end of a pause wakes a worker that waits for a job: it finds the
    * pause now and sleeps until then, or takes the job.
    */
-  const putBack = async (job: Job<P>, token: string | undefined): Promise<never> => {
+  const putBack = async (job: Job<P & Failures>, token: string | undefined): Promise<never> => {
     await job.moveToWait(token);
     await wakeWaiting(worker, connection);
     throw new WaitingError();
   };
-  const runOnce = async (job: Job<P>, token: string | undefined): Promise<void> => {
+  /** Without Redis the number stays as it was; what follows fails, and the job is repeated by another worker. */
+  const storeFailures = (job: Job<P & Failures>, failures: Failures['failures']): Promise<void> =>
+    job.updateData({ ...job.data, failures }).catch(() => undefined);
+  /** Counts a failure of a job and stores the number with it, unless nothing has succeeded since the last one. */
+  const countFailure = async (job: Job<P & Failures>): Promise<number> => {
+    const { count, at } = job.data.failures ?? { count: 0, at: 0 };
+    if (count > 0 && lastSuccess.startedAt <= at) return count;
+    await storeFailures(job, { count: count + 1, at: now().getTime() });
+    return count + 1;
+  };
+  const runOnce = async (job: Job<P & Failures>, token: string | undefined): Promise<void> => {
     const ref = { queue: definition.name, jobId: job.id ?? '' };
     const payload = definition.payload.safeParse(job.data);
     if (!payload.success) {
-      onJobError(payload.error, ref);
+      onJobError(payload.error, { ...ref, failures: 1 });
       return;
     }
     const turn = definition.turnOf?.(payload.data);
@@ -132,13 +168,17 @@ export const startConsumer = <P>(
       }
     }
     let result: JobResult;
+    const startedAt = now().getTime();
     try {
       result = await handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping });
+      if (result === undefined) lastSuccess.startedAt = Math.max(lastSuccess.startedAt, startedAt);
+      if (result === undefined || 'failed' in result) return;
+      if (job.data.failures !== undefined) await storeFailures(job, undefined);
     } catch (error) {
-      onJobError(error, { ...ref, traceparent: definition.trace?.of(payload.data) });
-      result = { again: new Date(now().getTime() + RETRY_AFTER_ERROR_MS) };
+      const failures = await countFailure(job);
+      onJobError(error, { ...ref, failures, traceparent: definition.trace?.of(payload.data) });
+      result = { again: new Date(now().getTime() + retryDelayMs(failures)) };
     }
-    if (result === undefined) return;
     if ('pauseQueueMs' in result) {
       if (result.pauseQueueMs !== null) await worker.rateLimit(result.pauseQueueMs);
       return putBack(job, token);
@@ -153,7 +193,7 @@ export const startConsumer = <P>(
     if (closing || active > worker.concurrency) await wakeWaiting(worker, connection);
     throw new DelayedError();
   };
-  const run = async (job: Job<P>, token: string | undefined): Promise<void> => {
+  const run = async (job: Job<P & Failures>, token: string | undefined): Promise<void> => {
     active += 1;
     try {
       await runOnce(job, token);
@@ -161,7 +201,7 @@ export const startConsumer = <P>(
       active -= 1;
     }
   };
-  const worker: Worker<P> = new Worker<P>(definition.name, run, {
+  const worker: Worker<P & Failures> = new Worker<P & Failures>(definition.name, run, {
     connection,
     prefix,
     concurrency: definition.processConcurrency,
@@ -198,9 +238,10 @@ export const startConsumer = <P>(
 /** Runs the jobs of all queues that have a handler. */
 export const startConsumers = (handlers: JobHandlers, options: ConsumerOptions): Consumer[] => {
   const definitions: { [Name in QueueName]: QueueDefinition<Payload<Name>> } = QUEUES;
+  const lastSuccess: LastSuccess = { startedAt: 0 };
   const start = <Name extends QueueName>(name: Name): Consumer[] => {
     const handle = handlers[name];
-    return handle === null ? [] : [startConsumer(definitions[name], handle, options)];
+    return handle === null ? [] : [startConsumer(definitions[name], handle, { lastSuccess, ...options })];
   };
   return (Object.keys(definitions) as QueueName[]).flatMap((name) => start(name));
 };

@@ -125,18 +125,21 @@ type UnitsToReserve = { accountId: string; period: string; limit: number; wanted
 
 /**
  * Reserves at most `wanted` units, as far as the quota allows, and returns their number. To be called in a transaction, which
- * locks the usage of the account until its end.
+ * locks the usage of the account until its end, unless no unit is left: a batch without a unit ends with an event, and events are
+ * locked before usage (docs/architecture.md, Order of locks).
  */
 export const reserveUnits =
   (tx: Queryable) =>
   async ({ accountId, period, limit, wanted }: UnitsToReserve): Promise<number> => {
     if (wanted === 0) return 0;
+    await tx.$executeRaw`SAVEPOINT units`;
     await tx.$executeRaw`
       INSERT INTO usage (account_id, period) VALUES (${accountId}::uuid, ${period}) ON CONFLICT DO NOTHING`;
     const [usage] = await query(tx, { taken: 'int4' })`
       SELECT used + reserved AS taken FROM usage WHERE account_id = ${accountId}::uuid AND period = ${period} FOR UPDATE`;
     const granted = Math.min(wanted, Math.max(0, limit - (usage?.taken ?? 0)));
-    if (granted > 0)
+    if (granted === 0) await tx.$executeRaw`ROLLBACK TO SAVEPOINT units`;
+    else
       await tx.$executeRaw`
         UPDATE usage SET reserved = reserved + ${granted}::int
         WHERE account_id = ${accountId}::uuid AND period = ${period}`;

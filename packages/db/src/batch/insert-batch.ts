@@ -1,13 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Batch, BatchRows, InsertBatch, NewBatchRequest, NewLine, UploadRefusal } from '@vat/domain';
-import { lockAccount } from '../account/accounts.js';
+import type { Batch, BatchRows, InsertBatch, NewBatchRequest, NewLine } from '@vat/domain';
 import { reserveUnits } from '../account/usage.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query } from '../query.js';
-import type { Refuse } from '../transaction.js';
 import { completeBatches } from './end-lines.js';
-import { type InTurn, recordUpload, refuseTooManyLines, transactUpload, type Upload } from './uploads.js';
+import {
+  type InTurn,
+  recordUpload,
+  refuseTooManyLines,
+  transactUpload,
+  type Upload,
+  type UploadTransaction,
+} from './uploads.js';
 
 /** Inserts a batch, its requests (which get a job only when they are dispatched) and its lines. */
 const insertBatchRows =
@@ -106,9 +111,9 @@ const limitedUpload = (batch: BatchRows): Upload[] =>
  * checks of the account. `deliveryId`: of batch.completed, when nothing can be looked up.
  */
 export const writeBatch = async (
-  tx: Queryable,
+  { tx, refuse, lock }: UploadTransaction,
   batch: BatchRows,
-  { refuse, inTurn }: { refuse: Refuse<UploadRefusal>; inTurn: InTurn },
+  inTurn: InTurn,
 ): Promise<{ batch: Batch; deliveryId: string | null }> => {
   const { id, accountId, createdAt } = batch;
   // A cheap check that is nearly always correct; it is repeated under the lock.
@@ -122,7 +127,7 @@ export const writeBatch = async (
   const covered = await applyQuota(batch, Math.max(0, batch.quota.limit - (usage?.taken ?? 0)));
   await insertBatchRows(tx, inTurn)({ ...batch, ...covered });
 
-  await lockAccount(tx, accountId);
+  await lock();
   const active = await countActive(tx, accountId, id);
   if (active >= batch.maxActive) refuse({ kind: 'too_many_batches', active });
   for (const upload of limitedUpload(batch)) {
@@ -159,7 +164,7 @@ export const writeBatch = async (
 export const insertBatch =
   (db: Database, rowsInTurn: InTurn = (work) => work()): InsertBatch =>
   (batch) =>
-    transactUpload(db, batch, async (tx, refuse) => {
-      const written = await writeBatch(tx, batch, { refuse, inTurn: rowsInTurn });
+    transactUpload(db, batch, async (transaction) => {
+      const written = await writeBatch(transaction, batch, rowsInTurn);
       return { ...written, answer: batch.answerOf(written.batch) };
     });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { LineLimit, StoredAnswer, UnexpiredKey, UploadRefusal } from '@vat/domain';
+import { lockAccount } from '../account/accounts.js';
 import type { Database, Queryable } from '../connect-database.js';
-import { bindAnswer, findIdempotencyKey } from '../idempotency-keys.js';
+import { bindIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../idempotency-keys.js';
 import { query } from '../query.js';
 import { type Refuse, transact } from '../transaction.js';
 
@@ -69,24 +70,39 @@ const lockUploadKey = async (
 };
 
 /**
- * Writes an upload in one transaction: admits its Idempotency-Key, runs `write`, and binds the key with the answer. What
+ * Locks the account and binds the key, which a check may be binding at the same moment. Both precede the usage, as in every
+ * transaction (docs/architecture.md, Order of locks).
+ */
+const lockUpload = async (
+  tx: Queryable,
+  { accountId, idempotency, createdAt }: KeyedUpload,
+  refuse: Refuse<UploadRefusal>,
+): Promise<void> => {
+  await lockAccount(tx, accountId);
+  if (idempotency === null) return;
+  const binding = { ...idempotency, accountId, requestId: null, now: createdAt, lockedUntil: createdAt };
+  if (!(await bindIdempotencyKey(tx)(binding))) refuse({ kind: 'key_taken' });
+};
+
+/** `lock`: to be called once, after the rows were inserted and before the account's batches, lines and units are counted. */
+export type UploadTransaction = { tx: Queryable; refuse: Refuse<UploadRefusal>; lock: () => Promise<void> };
+
+/**
+ * Writes an upload in one transaction: admits its Idempotency-Key, runs `write`, and stores the answer with the key. What
  * `refuse` is called with becomes the result, and nothing is written.
  */
 export const transactUpload = <Written extends { answer: StoredAnswer }>(
   db: Database,
   upload: KeyedUpload,
-  write: (tx: Queryable, refuse: Refuse<UploadRefusal>) => Promise<Written>,
+  write: (transaction: UploadTransaction) => Promise<Written>,
 ): Promise<({ kind: 'created' } & Written) | UploadRefusal> =>
   transact<({ kind: 'created' } & Written) | UploadRefusal>(
     db,
     async (tx, refuse) => {
       await lockUploadKey(tx, upload, refuse);
-      const written = await write(tx, refuse);
-      const { accountId, idempotency, createdAt } = upload;
-      if (idempotency !== null) {
-        const bound = await bindAnswer(tx)(accountId, { ...idempotency, answer: written.answer }, createdAt);
-        if (!bound) refuse({ kind: 'key_taken' });
-      }
+      const written = await write({ tx, refuse, lock: () => lockUpload(tx, upload, refuse) });
+      const { accountId, idempotency } = upload;
+      if (idempotency !== null) await storeIdempotentAnswer(tx)(accountId, idempotency.key, written.answer);
       return { kind: 'created', ...written };
     },
     { timeout: UPLOAD_TIMEOUT_MS },

@@ -1,5 +1,4 @@
 import { countStatuses, type InsertCoverage, type NewCoverageLine, packRows } from '@vat/domain';
-import { lockAccount } from '../account/accounts.js';
 import { writeBatch } from '../batch/insert-batch.js';
 import { type InTurn, recordUpload, refuseTooManyLines, transactUpload } from '../batch/uploads.js';
 import type { Database } from '../connect-database.js';
@@ -15,7 +14,8 @@ const lineRow = ({ cellsJson, ...line }: NewCoverageLine): string =>
 export const insertCoverage =
   (db: Database, rowsInTurn: InTurn = (work) => work()): InsertCoverage =>
   (coverage) =>
-    transactUpload(db, coverage, async (tx, refuse) => {
+    transactUpload(db, coverage, async (transaction) => {
+      const { tx, refuse, lock } = transaction;
       const { id, accountId, label, fileName, maxAgeDays, minGrade, header, lines, gaps, createdAt } = coverage;
       const batchId = gaps?.id ?? null;
       const total = lines.length;
@@ -40,8 +40,8 @@ export const insertCoverage =
             FROM jsonb_to_recordset(${chunk}::jsonb) AS x(id uuid, line int, status text, input text, "vatNumber" text,
               "supplyDate" date, reference text, "check" jsonb, error jsonb, cells jsonb)`,
         );
-      const written = gaps && (await writeBatch(tx, gaps, { refuse, inTurn: rowsInTurn }));
-      await lockAccount(tx, accountId);
+      const written = gaps && (await writeBatch(transaction, gaps, rowsInTurn));
+      if (!written) await lock();
       await refuseTooManyLines(tx, upload, refuse);
       await recordUpload(tx, upload);
       const created = { id, label, fileName, maxAgeDays, minGrade, total, ...counts, batchId, createdAt };

@@ -9,7 +9,7 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { columns, isOneOf, query, selectList, typed } from '../query.js';
-import { pageConditions, readNewest } from '../read-newest.js';
+import { plannedConditions, readNewest } from '../read-newest.js';
 import { madeAfter, NIL } from '../uuid-bounds.js';
 
 const EVENT = columns({
@@ -66,7 +66,7 @@ export const listEvents =
   (db: Queryable, now: () => Date = () => new Date()) =>
   async (reader: Reader, filter: EventFilter, beforeId: string | null, limit: number): Promise<AccountEvent[]> => {
     const page = { beforeId, period: filter, limit, now: now() };
-    const conditions = pageConditions(Prisma.sql`created_at`, page);
+    const conditions = plannedConditions(Prisma.sql`created_at`, page);
     return readNewest(page, (range, most) =>
       readPage(db, reader, filter.type, {
         conditions: [...conditions, range],

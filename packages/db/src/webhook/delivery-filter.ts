@@ -1,6 +1,6 @@
 import { DELIVERY_STATES, type DeliveryState, EVENT_TYPES, type EventType, type Reader } from '@vat/domain';
 import { Prisma } from '../generated/client.js';
-import { idBounds, type Page, pageConditions, periodConditions } from '../read-newest.js';
+import { type Page, pageConditions, plannedConditions } from '../read-newest.js';
 
 /** Which deliveries match. `range`: a further condition about `id`. */
 type Matching = {
@@ -10,23 +10,6 @@ type Matching = {
   page: Pick<Page, 'beforeId' | 'period'>;
   range: Prisma.Sql;
 };
-
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** An id as part of a statement's text. Throws when it is no UUID. */
-const literal = (id: string): Prisma.Sql => {
-  if (!ID.test(id)) throw new Error(`${id} is not a UUID`);
-  return Prisma.raw(`'${id}'::uuid`);
-};
-
-/**
- * The bounds of ids as part of the text, with which such a statement is planned for these bounds. For bounds that it does not
- * know, Postgres expects so few rows that it would as well read all deliveries of the account.
- */
-const knownBounds = ({ from, below }: ReturnType<typeof idBounds>): Prisma.Sql[] => [
-  ...(below === undefined ? [] : [Prisma.sql`id < ${literal(below)}`]),
-  ...(from === null ? [] : [Prisma.sql`id >= ${literal(from)}`]),
-];
 
 /**
  * A query of the columns `selected` of the newest deliveries `d` that match and that `reader` may read, in any order. With a
@@ -48,7 +31,7 @@ export const newestMatching = (
     const mode = reader.testOnly ? [Prisma.sql`test`] : [];
     return pageOf([...mode, ...pageConditions(Prisma.sql`created_at`, page)]);
   }
-  const bounds = [...knownBounds(idBounds(page)), ...periodConditions(Prisma.sql`created_at`, page.period)];
+  const bounds = plannedConditions(Prisma.sql`created_at`, page);
   const kinds = (reader.testOnly ? [true] : [true, false]).flatMap((test) =>
     (states ?? DELIVERY_STATES).flatMap((state) =>
       (event === undefined ? EVENT_TYPES : [event]).map(

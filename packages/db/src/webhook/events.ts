@@ -6,7 +6,7 @@ import { columns, isOneOf, query, type RowOf } from '../query.js';
 /**
  * The endpoint of an account, for a query in whose FROM clause `accountId` names a column of the events that the same statement
  * inserts. The LIMIT makes Postgres read the events first: all statements lock the row of `newest_event` (a trigger of
- * `event`) before those of `usage`, whether the account has an endpoint or not. Otherwise two of them could deadlock.
+ * `event`) before those of `usage`, whether the account has an endpoint or not (docs/architecture.md, Order of locks).
  */
 export const endpointOf = (accountId: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`LATERAL (SELECT generation FROM webhook WHERE account_id = ${accountId} LIMIT 1)`;

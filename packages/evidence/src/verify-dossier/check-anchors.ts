@@ -56,6 +56,7 @@ export const checkAnchors = (
     const { seq, tree_size: size, root, prev_anchor_hash: before, closed_at: closed } = anchor;
     if (canonicalText(anchor) !== text || evaluateAnchor(anchor) !== null) report.problem('anchor_form', { file });
     if (seq !== number) report.problem('anchor_renamed', { file, seq });
+    const closedAt = secondsOf(closed);
     if (seq === 1 && before !== NO_ANCHOR_HASH) report.problem('anchor_first', { file });
     const follows: boolean = previous !== null && number === previous.seq + 1;
     const linked: boolean = previous !== null && follows && before === previous.hash;
@@ -65,7 +66,7 @@ export const checkAnchors = (
     } else if (previous) gaps += 1;
     previous = { seq: number, hash, closedAt: String(closed) };
     links.set(number, linked);
-    if (!connects) anchors.set(number, { size: Number(size), root: String(root), closedAt: secondsOf(closed) });
+    if (!connects) anchors.set(number, { size: Number(size), root: String(root), closedAt });
   }
   report.passed(`${anchors.size} anchors are one chain.`);
   if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
@@ -73,6 +74,7 @@ export const checkAnchors = (
 };
 
 const HASH = /^[0-9a-f]{64}$/;
+const PROOF_KEYS = ['id', 'anchor_seq', 'leaf_index', 'tree_size', 'path'];
 
 /** Verifies the inclusion proof of every anchored check. Returns the `seq` of its anchor by the id of the check. */
 export const checkProofs = (
@@ -84,7 +86,9 @@ export const checkProofs = (
   const positions = new Set<string>();
   for (const line of readText(files, 'proofs.jsonl').split('\n')) {
     if (line === '') continue;
-    const { id, anchor_seq, leaf_index, tree_size, path } = parseObject(line);
+    const proof = parseObject(line);
+    if (PROOF_KEYS.some((key) => !(key in proof))) throw new Error('not a proof');
+    const { id, anchor_seq, leaf_index, tree_size, path } = proof;
     const [check_id, seq] = [String(id), Number(anchor_seq)];
     const position = `${seq} ${leaf_index}`;
     if (proved.has(check_id) || positions.has(position)) report.problem('proof_repeated', { check_id, seq });

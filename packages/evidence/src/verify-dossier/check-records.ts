@@ -1,6 +1,17 @@
 import { canonicalText } from '../canonical-form.js';
 import type { ReportBuilder } from './dossier-report.js';
-import { bytesOf, type Json, objectIn, parseObject, readText, secondsOf, textOf } from './read-content.js';
+import {
+  bytesOf,
+  cellIn,
+  type Json,
+  MissingFile,
+  objectIn,
+  parseObject,
+  type Row,
+  readText,
+  secondsOf,
+  textOf,
+} from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
 const SEAL = ['SHA256SUMS', 'SHA256SUMS.tsr'];
@@ -30,7 +41,7 @@ export type FoundCheck = { hash: string; checkedAt: number; body: Json };
 export type FoundChecks = Map<string, FoundCheck>;
 
 /** Rows of checks.csv by the id of the check. */
-export type CheckRows = Map<string, Record<string, string | undefined>>;
+export type CheckRows = Map<string, Row>;
 
 const COMPARED_COLUMNS = [
   ...['vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name', 'address'],
@@ -46,7 +57,8 @@ export const checkChecks = (files: DossierFiles, rows: CheckRows, report: Report
     if (!path.startsWith('checks/')) continue;
     const text = textOf(bytesOf(files, path));
     const body = parseObject(text);
-    const id = String(body.id);
+    if (typeof body.id !== 'string') throw new Error('a check without id');
+    const { id } = body;
     checks.set(id, { hash: sha256, checkedAt: secondsOf(body.checked_at), body });
     if (path !== `checks/${id}.json`) report.problem('check_renamed', { file: path, check_id: id });
     if (canonicalText(body) !== text) report.problem('check_form', { file: path });
@@ -55,13 +67,13 @@ export const checkChecks = (files: DossierFiles, rows: CheckRows, report: Report
       report.problem('check_unlisted', { check_id: id });
       continue;
     }
-    if (row.response_hash !== `sha256:${sha256}`) report.problem('check_hash', { file: path });
+    if (cellIn(row, 'response_hash') !== `sha256:${sha256}`) report.problem('check_hash', { file: path });
     for (const column of COMPARED_COLUMNS) {
       // Tables of earlier releases have no grades, and neither have the checks of that time.
-      if (column === 'evidence_grade' && row[column] === undefined) continue;
-      const cell = cellOf(body[column]);
+      if (column === 'evidence_grade' && !(column in row)) continue;
+      const [stated, cell] = [cellIn(row, column), cellOf(body[column])];
       // A cell that a spreadsheet would read as a formula starts with an apostrophe.
-      if (row[column] !== cell && row[column] !== `'${cell}`) report.problem('check_cell', { file: path, column });
+      if (stated !== cell && stated !== `'${cell}`) report.problem('check_cell', { file: path, column });
     }
   }
   for (const id of rows.keys()) if (!checks.has(id)) report.problem('check_missing', { check_id: id });
@@ -69,20 +81,21 @@ export const checkChecks = (files: DossierFiles, rows: CheckRows, report: Report
   return checks;
 };
 
+/** Of an exchange without a body. */
+const EMPTY = { size: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
+
+/** Throws {@link MissingFile} for a body that is named and missing. */
 const checkBody = (path: string, recorded: Json, files: DossierFiles, { problem }: ReportBuilder): void => {
   const file = files.get(path);
-  const { file: name, size, sha256 } = recorded;
-  if (name === null && file) problem('body_unexpected', { file: path });
-  if (name !== null && name !== path.slice(path.lastIndexOf('/') + 1)) problem('body_renamed', { file: path });
-  else if (name !== null && !file) problem('rest_missing', { file: path });
-  else {
-    // The body of an exchange without one is empty.
-    const actual = name === null || !file ? { size: 0, sha256: EMPTY_SHA256 } : file;
-    if (actual.size !== size || actual.sha256 !== sha256) problem('body_differs', { file: path });
+  if (recorded.file === null && file) problem('body_unexpected', { file: path });
+  if (recorded.file !== null && recorded.file !== path.slice(path.lastIndexOf('/') + 1)) {
+    problem('body_renamed', { file: path });
+    return;
   }
+  if (recorded.file !== null && !file) throw new MissingFile(path);
+  const actual = recorded.file === null || !file ? EMPTY : file;
+  if (actual.size !== recorded.size || actual.sha256 !== recorded.sha256) problem('body_differs', { file: path });
 };
-
-const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** Compares the bodies of all exchanges with their records. Returns the numbers of exchanges and of requests. */
 export const checkExchanges = (files: DossierFiles, checks: FoundChecks, report: ReportBuilder) => {

@@ -1,5 +1,6 @@
+import { Certificate } from 'pkijs';
 import { NotChecked, type ReportBuilder } from './dossier-report.js';
-import { bytesOf, readText, utc } from './read-content.js';
+import { bytesOf, utc } from './read-content.js';
 import { type DossierFiles, SUMS } from './read-dossier-zip.js';
 import { openTokenVerifier, TokenRefused, type VerifiedStamp } from './verify-token.js';
 
@@ -10,11 +11,22 @@ const INTERMEDIATES = 'certs/tsa-intermediates.pem';
 /** The verified time-stamps by the path of the stamped file. */
 export type FoundStamps = Map<string, VerifiedStamp>;
 
-/** The certificates in PEM, in DER. */
-const certificatesIn = (pem: string): Uint8Array[] =>
-  [...pem.matchAll(/-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*?)-----END CERTIFICATE-----/g)].map(([, body = '']) =>
-    Uint8Array.from(atob(body.replace(/\s/g, '')), (letter) => letter.charCodeAt(0)),
-  );
+const PEM_BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*?)-----END CERTIFICATE-----/g;
+
+/** The certificates in a PEM file, in DER; null if one of them is damaged. */
+const readCertificates = (files: DossierFiles, path: string): Uint8Array[] | null => {
+  const pem = new TextDecoder('latin1').decode(bytesOf(files, path));
+  const blocks = [...pem.matchAll(PEM_BLOCK)];
+  try {
+    const certificates = blocks.map(([, body = '']) =>
+      Uint8Array.from(atob(body.replace(/\s/g, '')), (letter) => letter.charCodeAt(0)),
+    );
+    for (const der of certificates) Certificate.fromBER(der.slice());
+    return pem.split('CERTIFICATE-----').length - 1 === 2 * blocks.length ? certificates : null;
+  } catch {
+    return null;
+  }
+};
 
 /** Pairs of a time-stamp and the file that it stamps; that of the whole dossier is first. */
 const listStamps = (files: DossierFiles, report: ReportBuilder): [file: string, stamped: string][] => {
@@ -38,12 +50,13 @@ export const checkStamps = async (
   onProgress: (done: number, total: number) => void,
 ): Promise<FoundStamps> => {
   const found: FoundStamps = new Map();
-  const trusted = certificatesIn(readText(files, ROOTS));
-  if (trusted.length === 0) {
+  const trusted = readCertificates(files, ROOTS);
+  if (trusted === null || trusted.length === 0) {
     report.problem('roots_missing', { file: ROOTS });
     return found;
   }
-  const intermediates = files.has(INTERMEDIATES) ? certificatesIn(readText(files, INTERMEDIATES)) : [];
+  const intermediates = files.has(INTERMEDIATES) ? readCertificates(files, INTERMEDIATES) : [];
+  if (intermediates === null) throw new Error('a certificate is damaged');
   const verify = openTokenVerifier({ trusted, intermediates });
   const pairs = listStamps(files, report);
   let unsupported: NotChecked | null = null;

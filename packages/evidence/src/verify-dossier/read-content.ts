@@ -25,9 +25,22 @@ export const readText = (files: DossierFiles, path: string): string => textOf(by
 /** A JSON object. Its content is not trusted: callers convert or compare each value. */
 export type Json = Record<string, unknown>;
 
+const countKeys = (value: unknown): number =>
+  typeof value !== 'object' || value === null
+    ? 0
+    : Object.values(value).reduce((sum: number, member) => sum + countKeys(member), 0) +
+      (Array.isArray(value) ? 0 : Object.keys(value).length);
+
+/** Texts in JSON; in an object a key is followed by a colon. */
+const TEXTS = /"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g;
+
+/** Throws for another text, and for an object that has a key twice, which readers understand differently. */
 export const parseObject = (text: string): Json => {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
+  let keys = 0;
+  for (const [, colon] of text.matchAll(TEXTS)) if (colon !== '') keys += 1;
+  if (keys !== countKeys(value)) throw new Error('a key occurs twice');
   return value as Json;
 };
 
@@ -38,7 +51,7 @@ export const objectIn = (value: Json, key: string): Json => {
   return member as Json;
 };
 
-/** The rows of a CSV text as RFC 4180 and our own tables write them, without the byte order mark. Throws for other texts. */
+/** The rows of a CSV text as RFC 4180 and our own tables write them, without empty lines. Throws for other texts. */
 export const readCells = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -50,16 +63,24 @@ export const readCells = (text: string): string[][] => {
     if (!cell) throw new Error(`a table cannot be read after ${at} characters`);
     row.push(cell[1]?.replaceAll('""', '"') ?? cell[2] ?? '');
     if (cell[3] === ',') continue;
-    rows.push(row);
+    if (row.length > 1 || row[0] !== '') rows.push(row);
     row = [];
   }
   return rows;
 };
 
-/** The rows of a table with a header, by the names of its columns. */
-export const readTable = (files: DossierFiles, path: string): Record<string, string | undefined>[] => {
+/** A row of a table with a header, by the names of its columns. */
+export type Row = Record<string, string | undefined>;
+
+export const readTable = (files: DossierFiles, path: string): Row[] => {
   const [header = [], ...rows] = readCells(readText(files, path));
   return rows.map((cells) => Object.fromEntries(header.map((name, column) => [name, cells[column]])));
+};
+
+/** A cell of a column that the table must have. */
+export const cellIn = (row: Row, column: string): string | undefined => {
+  if (!(column in row)) throw new Error(`the table has no column ${column}`);
+  return row[column];
 };
 
 /** Seconds since 1970 of a time in the format of the service. Throws for others. */

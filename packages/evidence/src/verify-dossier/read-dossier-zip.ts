@@ -72,7 +72,8 @@ const commonFolder = (paths: readonly string[]): string => {
 
 /**
  * Reads and hashes every file of a zipped dossier. Reports irregular, repeated and damaged entries. Throws {@link NotChecked}
- * if it is no zip, no dossier, or too large. The checksums of the zip are ignored: SHA256SUMS shows what was changed.
+ * if it is no zip, no dossier, or too large. The checksums of the zip are ignored: SHA256SUMS shows what was changed. The files
+ * are in the order of their paths, as in verify.py: which problems precede a file that ends the verification depends on it.
  */
 export const readDossierZip = async (
   zip: Blob,
@@ -100,5 +101,5 @@ export const readDossierZip = async (
   }
   if (!files.has(SUMS) && !files.has('manifest.json'))
     throw new NotChecked('not_a_dossier', `The zip file is not a dossier: it contains no ${SUMS}.`);
-  return files;
+  return new DossierFiles([...files].sort(([one], [other]) => (one < other ? -1 : 1)));
 };

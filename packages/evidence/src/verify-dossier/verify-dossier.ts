@@ -5,7 +5,17 @@ import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-
 import { checkStamps } from './check-stamps.js';
 import { checkTimes, noteProvedTimes } from './check-times.js';
 import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
-import { type Json, MissingFile, objectIn, parseObject, readTable, readText, secondsOf } from './read-content.js';
+import {
+  cellIn,
+  type Json,
+  MissingFile,
+  objectIn,
+  parseObject,
+  type Row,
+  readTable,
+  readText,
+  secondsOf,
+} from './read-content.js';
 import { DossierFiles, readDossierZip } from './read-dossier-zip.js';
 
 /** How far a verification is: a step, and its part that is done. */
@@ -15,6 +25,8 @@ type Options = { onProgress?: (progress: DossierProgress) => void };
 
 const VERDICTS = ['valid', 'invalid', 'malformed'];
 
+const hasStamp = (row: Row | undefined): boolean => row !== undefined && cellIn(row, 'timestamp') === 'yes';
+
 const checkCounts = (stated: Json, counted: Readonly<Record<string, number>>, report: ReportBuilder): void => {
   report.count(counted);
   for (const [name, found] of Object.entries(counted))
@@ -22,16 +34,25 @@ const checkCounts = (stated: Json, counted: Readonly<Record<string, number>>, re
       report.problem('count_differs', { file: 'manifest.json', stated: stated[name], name, found });
 };
 
+/** The VAT number of each check, for the sentences of problems. An unreadable table is reported when its rows are compared. */
+const nameNumbers = (files: DossierFiles, { numbers }: ReportBuilder): void => {
+  try {
+    const table = readTable(files, 'checks.csv');
+    for (const row of table) numbers.set(cellIn(row, 'id') ?? '', cellIn(row, 'vat_number') ?? '');
+  } catch {
+    numbers.clear();
+  }
+};
+
 const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProgress }: Options): Promise<number> => {
-  const table = files.has('checks.csv') ? readTable(files, 'checks.csv') : [];
-  for (const { id, vat_number } of table) if (id && vat_number) report.numbers.set(id, vat_number);
+  nameNumbers(files, report);
   checkSums(files, report);
   const manifest = parseObject(readText(files, 'manifest.json'));
+  const [counts, createdAt] = [objectIn(manifest, 'counts'), secondsOf(manifest.created_at)];
   if (manifest.format !== 'vat-evidence-dossier' || manifest.version !== 1)
     report.problem('format_unknown', { file: 'manifest.json' });
-  const [counts, createdAt] = [objectIn(manifest, 'counts'), secondsOf(manifest.created_at)];
-  const rows: CheckRows = new Map(table.map((row) => [row.id ?? '', row]));
-  readText(files, 'checks.csv');
+  const table = readTable(files, 'checks.csv');
+  const rows: CheckRows = new Map(table.map((row) => [cellIn(row, 'id') ?? '', row]));
   if (rows.size !== table.length) report.problem('check_repeated', { file: 'checks.csv' });
   onProgress?.({ step: 'records', done: 0, total: 1 });
   const checks = checkChecks(files, rows, report);
@@ -40,7 +61,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   const proved = checkProofs(files, { checks, anchors, rows }, report);
   const stamped = new Set([...files.keys()].flatMap((path) => path.match(/^timestamps\/([^/]+)\.tsr$/)?.[1] ?? []));
   for (const id of new Set([...rows.keys(), ...stamped]))
-    if ((rows.get(id)?.timestamp === 'yes') !== stamped.has(id)) report.problem('stamp_listed', { check_id: id });
+    if (hasStamp(rows.get(id)) !== stamped.has(id)) report.problem('stamp_listed', { check_id: id });
   report.count({ supplies: checkCoverage(files, checks, report) });
   const verdicts = VERDICTS.map((verdict) => [verdict, table.filter((row) => row.verdict === verdict).length] as const);
   checkCounts(

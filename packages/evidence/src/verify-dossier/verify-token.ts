@@ -180,12 +180,20 @@ export const openTokenVerifier = ({ trusted, intermediates }: VerifierOptions) =
   const store = openCertificates({ trusted, intermediates, engine });
   const known = new Set([...trusted, ...intermediates].map((der) => store.read(der).print));
 
+  const readCertificate = (der: Uint8Array): ReadCertificate => {
+    try {
+      return store.read(der);
+    } catch {
+      return refuse('stamp_wrong', 'one of its certificates cannot be read');
+    }
+  };
+
   const verify = async ({ token, stamped, isSeal }: StampedBytes): Promise<VerifiedStamp> => {
     const parsed = parseToken(token);
     const { imprint, infoBytes, signer, genTime } = parsed;
     if (!hasSameBytes(imprint.hash, hashNamed(imprint.algorithm).digest(stamped))) refuse('stamp_of_other', '');
     if (isSeal && !parsed.isPlain) refuse('stamp_unreadable', 'it does not have the form of a time-stamp');
-    const certificates = parsed.certificates.map(store.read);
+    const certificates = parsed.certificates.map(readCertificate);
     const [certificate, ...same] = certificates.filter(
       ({ fields }) =>
         hexOf(fields.serialNumber) === signer.serial &&
