@@ -404,9 +404,8 @@ test('each kind of e-mail is turned on and off, saved at once, and shown after a
   await page.reload();
   await box('Quota').waitFor();
   expect(await shown()).toEqual([true, false, false, true]);
-  expect(
-    await box('Quota').evaluate(
-      (input) => document.getElementById(String(input.getAttribute('aria-describedby')))?.textContent,
-    ),
-  ).toBe('80 % and 100 % of the checks of the month are used.');
+  const hint = String(await box('Quota').getAttribute('aria-describedby'));
+  expect(await page.locator(`[id="${hint}"]`).textContent()).toBe(
+    '80 % and 100 % of the checks of the month are used.',
+  );
 });
