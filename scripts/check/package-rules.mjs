@@ -13,6 +13,7 @@ const SOURCES = [
   'domain',
   'enrichment',
   'evidence',
+  'mail',
   'outgoing',
   'queues',
   'receiver',
@@ -38,6 +39,7 @@ const ALLOWED_PACKAGES = {
   'packages/vies': ['domain', 'outgoing'],
   'packages/enrichment': ['domain', 'outgoing'],
   'packages/webhooks': ['domain'],
+  'packages/mail': ['domain'],
   'packages/evidence': ['domain', 'outgoing', 'spreadsheet'],
   'packages/composition': ['db', 'domain', 'evidence', 'queues', 'runtime'],
   'packages/runtime': [],
@@ -94,6 +96,7 @@ const RESERVED_PACKAGES = [
     why: 'only evidence parses time-stamps and certificates',
   },
   { packages: /^(pdfkit|fontkit)$/, allowed: ['packages/evidence'], why: 'only evidence writes PDFs' },
+  { packages: /^nodemailer$/, allowed: ['packages/mail'], why: 'only mail sends e-mail' },
   { packages: /^winston$/, allowed: ['packages/runtime'], why: 'only runtime configures logging' },
   { packages: /^@opentelemetry\//, allowed: ['packages/runtime'], why: 'only runtime records and exports traces' },
 ];

@@ -49,6 +49,7 @@ const ALLOWED: Record<string, Allowance> = {
     sorted: 10_000,
     reason: 'up to ten thousand deliveries, and a thousand new ones a statement',
   },
+  createMail: { sorted: 10_000, reason: 'the first of what a mail is about, at most ten thousand things' },
   findDueWatches: { sorted: 5_000, reason: 'accounts take turns: as many watches of each as may run' },
   createWatch: { buffers: 10_000, reason: 'counts the watches of an account, at most 50 000' },
   changeWatch: { buffers: 10_000, reason: 'counts the active watches of an account, at most 50 000' },

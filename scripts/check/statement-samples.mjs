@@ -57,6 +57,7 @@ export const NOWHERE = {
     event: ID,
     eventPosition: '1',
     watch: ID,
+    mail: ID,
     anchor: ID,
     nextAnchor: 1,
     vatNumber: '',

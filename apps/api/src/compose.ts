@@ -1,5 +1,6 @@
 import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
+  changeMailChoice,
   findApiKey,
   findCheckOfAnyAccount,
   findPublicLinkKey,
@@ -10,7 +11,7 @@ import {
   storePublicLinkKey,
   touchApiKey,
 } from '@vat/db';
-import { openPublicLinkKey, publicLinks } from '@vat/domain';
+import { openPublicLinkKey, publicLinks, unsubscribeLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { createRateLimiter, pingRedis, subscribePageUpdates } from '@vat/queues';
 import { type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
@@ -30,6 +31,7 @@ import type { PublicVerificationDeps } from './public-verification/mount-public-
 import type { CheckRoutesDeps } from './routes/checks.js';
 import { readHistory } from './routes/status-history.js';
 import { sharePageUpdates } from './share-page-updates.js';
+import type { UnsubscribeDeps } from './unsubscribe/mount-unsubscribe.js';
 
 /** A call that is this many milliseconds early is delayed, not refused: the jitter of a caller that respects the limit. */
 const RATE_HOLD_MS = 80;
@@ -62,12 +64,16 @@ const createCallRates = (
 /** Calls of one network to the public pages of checks in any second. A view needs two. */
 const PUBLIC_CALLS_PER_SECOND = 20;
 
-/** Makes and reads public links. While PUBLIC_VERIFICATION is off, no link is made and none opens a check. */
+/**
+ * Makes and reads public links, and reads those that turn e-mail off. While PUBLIC_VERIFICATION is off, no public link is made and
+ * none opens a check.
+ */
 const composePublicLinks = (
   settings: SettingsOf<'api', 'PUBLIC_VERIFICATION' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>,
   { db, baseUrl, now }: Pick<ApiContext, 'db' | 'baseUrl' | 'now'>,
-): Pick<CheckRoutesDeps, 'publicLinkOf'> & Pick<PublicVerificationDeps, 'checkOfLink'> => {
-  if (settings.PUBLIC_VERIFICATION === 'off') return { publicLinkOf: null, checkOfLink: () => Promise.resolve(null) };
+): Pick<CheckRoutesDeps, 'publicLinkOf'> &
+  Pick<PublicVerificationDeps, 'checkOfLink'> &
+  Pick<UnsubscribeDeps, 'readUnsubscribeLink'> => {
   const openKey = openPublicLinkKey({
     find: findPublicLinkKey(db),
     store: storePublicLinkKey(db),
@@ -75,8 +81,16 @@ const composePublicLinks = (
     previousKey: settings.SECRET_KEY_PREVIOUS,
   });
   const key = cached(openKey, Number.POSITIVE_INFINITY);
-  const links = publicLinks(() => key(now()));
-  return { publicLinkOf: async (id) => `${baseUrl()}${await links.pathOf(id)}`, checkOfLink: links.checkOf };
+  const readKey = () => key(now());
+  const links = publicLinks(readKey);
+  const readUnsubscribeLink = unsubscribeLinks(readKey).read;
+  return settings.PUBLIC_VERIFICATION === 'off'
+    ? { readUnsubscribeLink, publicLinkOf: null, checkOfLink: () => Promise.resolve(null) }
+    : {
+        readUnsubscribeLink,
+        publicLinkOf: async (id) => `${baseUrl()}${await links.pathOf(id)}`,
+        checkOfLink: links.checkOf,
+      };
 };
 
 /** Composes an API process from its features. `baseUrl` is called only once the server listens. */
@@ -134,6 +148,7 @@ export const compose = (
     readHistory: readHistory({ readHours: readHours(db), now }),
     publicStatus: settings.PUBLIC_STATUS === 'on',
     ...composePublicLinks(settings, context),
+    changeMailChoice: changeMailChoice(db),
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
     findCheckOfAnyAccount: findCheckOfAnyAccount(db),
     anchorEveryMs: settings.ANCHOR_EVERY,

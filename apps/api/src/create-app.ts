@@ -19,12 +19,14 @@ import {
 import { docsRoutes, showOpenApi } from './routes/documentation.js';
 import { type HealthDeps, healthRoutes } from './routes/health.js';
 import { type CustomerRoutesDeps, mountCustomerRoutes } from './routes/mount-customer-routes.js';
+import { mountUnsubscribe, type UnsubscribeDeps } from './unsubscribe/mount-unsubscribe.js';
 
 type AppDeps = AuthenticateDeps &
   CustomerRoutesDeps &
   HealthDeps &
   LimitKeyRateDeps &
-  Omit<PublicVerificationDeps, 'pagesFolder'> & {
+  Omit<PublicVerificationDeps, 'pagesFolder'> &
+  UnsubscribeDeps & {
     log: Logger;
     metrics: Metrics;
     tracing: Tracing | null;
@@ -66,6 +68,8 @@ export const createApp = (deps: AppDeps): RequestListener => {
   if (deps.ops) app.use('/ops', deps.ops);
   if (deps.publicStatus) mountPublicStatus(app, deps);
   mountPublicVerification(app, { ...deps, pagesFolder: deps.dashboard.pagesFolder });
+
+  mountUnsubscribe(app, deps);
 
   const key = [authenticate(deps), limitKeyRate(deps)];
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });

@@ -376,3 +376,36 @@ test('an endpoint is removed after confirmation, and its deliveries stay', async
     .first()
     .waitFor();
 });
+
+test('each kind of e-mail is turned on and off, saved at once, and shown after a reload', async () => {
+  const { page } = visit;
+  const kinds = async () => {
+    const [user] = await dashboard.world.sql<{ kinds: string[] }>(
+      'SELECT mail_kinds AS kinds FROM app_user WHERE email = $1',
+      [EMAIL],
+    );
+    return user?.kinds.toSorted();
+  };
+  await visit.go('/settings');
+  const card = region('Notifications');
+  await card.getByText('This service sends no e-mail: its operator has not configured a mail server.').waitFor();
+  await card.getByText(`By e-mail to ${EMAIL}, at most one an hour of each kind.`).waitFor();
+  const box = (name: string) => card.getByRole('checkbox', { name, exact: true });
+  const shown = () =>
+    Promise.all(
+      ['Failed deliveries', 'Quota', 'Completed batches', 'Changes of watches'].map((name) => box(name).isChecked()),
+    );
+  expect(await shown()).toEqual([true, true, false, false]);
+  await card.getByText('Quota', { exact: true }).click();
+  await box('Changes of watches').focus();
+  await page.keyboard.press('Space');
+  expect(await shown()).toEqual([true, false, false, true]);
+  await until('both to be saved', async () => (await kinds())?.join() === 'failed_deliveries,watch_changes');
+  await page.reload();
+  await box('Quota').waitFor();
+  expect(await shown()).toEqual([true, false, false, true]);
+  const hint = String(await box('Quota').getAttribute('aria-describedby'));
+  expect(await page.locator(`[id="${hint}"]`).textContent()).toBe(
+    '80 % and 100 % of the checks of the month are used.',
+  );
+});

@@ -90,7 +90,12 @@ test('its ports and probes exist', async () => {
 });
 
 test('every path of the API is published by the Ingress or stays inside', () => {
-  const routes = ['create-app', 'public-status/mount-public-status', 'public-verification/mount-public-verification']
+  const routes = [
+    'create-app',
+    'public-status/mount-public-status',
+    'public-verification/mount-public-verification',
+    'unsubscribe/mount-unsubscribe',
+  ]
     .map((file) => read(`apps/api/src/${file}.ts`))
     .flatMap((text) => found(text, /(?:\(app, |app\.use\()(?:\/\^\\|')(\/[\w.]+)/g));
   const operations = Object.values(OPERATIONS).map(({ path }) => `/${path.split('/')[1]}`);

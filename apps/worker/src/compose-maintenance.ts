@@ -11,6 +11,7 @@ import {
   deleteOldCoverages,
   deleteOldDeliveries,
   deleteOldEvidence,
+  deleteOldMail,
   evidenceAge,
   maintainPartitions,
   runAlone,
@@ -23,6 +24,7 @@ import {
   type JobHandler,
   type MaintenanceJob,
   type MaintenanceTask,
+  mailQueue,
   maintenanceQueue,
   upstreamQueue,
   watchesQueue,
@@ -120,6 +122,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteExpiredInvitations(db)(now()),
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
+        () => deleteOldMail(db)(now()),
         () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
         () => deleteOldCoverages(db)(ago(settings.EVIDENCE_KEPT)),
         async () => {
@@ -181,6 +184,10 @@ export const composeMaintenance = (context: WorkerContext) => {
       { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY },
       { queue: evidenceQueue, id: 'close', payload: { task: 'close' }, everyMs: settings.ANCHOR_EVERY },
       { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
+      // Without a mail server nobody serves the queue.
+      ...(settings.SMTP_URL === undefined
+        ? []
+        : [{ queue: mailQueue, id: 'collect', payload: { task: 'collect' }, everyMs: settings.SWEEP_EVERY }]),
     ],
     onLoss: sweepEverything,
     onError: throttledWarn(

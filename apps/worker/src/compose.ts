@@ -3,6 +3,7 @@ import type { Logger, Stoppable, Tracing } from '@vat/runtime';
 import { composeBatches } from './compose-batches.js';
 import { composeChecks } from './compose-checks.js';
 import { composeEvidence } from './compose-evidence.js';
+import { composeMail } from './compose-mail.js';
 import { composeMaintenance } from './compose-maintenance.js';
 import { composeRecording } from './compose-recording.js';
 import { composeWatches } from './compose-watches.js';
@@ -30,6 +31,7 @@ export const compose = async (
   const webhooks = ifServed('webhooks', () => composeWebhooks(context, abortLookups));
   const watches = ifServed('watches', () => composeWatches(context, stopping));
   const evidence = ifServed('evidence', () => composeEvidence(context, abortLookups));
+  const mail = ifServed('mail', () => composeMail(context, abortLookups));
   const maintenance = composeMaintenance(context);
   // A job must not run by a clock that is wrong.
   await clockMeasured;
@@ -42,13 +44,14 @@ export const compose = async (
     batches: batches?.batches ?? null,
     watches: watches?.watches ?? null,
     evidence: evidence?.evidence ?? null,
+    mail: mail?.mail ?? null,
     maintenance: ifServed('maintenance', () => maintenance.maintenance),
   });
   /** Stopped last first. */
   const parts: Stoppable[] = [
     ...servers,
     { name: 'progress of batches', stop: recording.progress.drain },
-    ...[checks, webhooks, evidence, maintenance].flatMap((part) => part?.parts ?? []),
+    ...[checks, webhooks, evidence, mail, maintenance].flatMap((part) => part?.parts ?? []),
     ...serving,
   ];
   return { parts, ready, scrape, roles, states };

@@ -95,7 +95,7 @@ export const signInBody = z.strictObject({
   password: z.string().min(1).max(1_024),
 });
 
-/** The e-mail address of a new user. Only its form is validated: nothing needs to arrive there. */
+/** The e-mail address of a new user. Only its form is validated, not that its mail reaches the user. */
 export const newEmail = () =>
   printable(254)
     .transform((text) => text.trim().toLowerCase())

@@ -34,6 +34,8 @@ export const DASHBOARD_OPERATIONS = {
   getWebhookSettings: { method: 'get', path: '/app/api/webhook' },
   saveWebhook: { method: 'put', path: '/app/api/webhook' },
   removeWebhook: { method: 'delete', path: '/app/api/webhook' },
+  getNotifications: { method: 'get', path: '/app/api/notifications' },
+  changeNotifications: { method: 'patch', path: '/app/api/notifications', access: 'own' },
   listKeys: { method: 'get', path: '/app/api/keys' },
   createKey: { method: 'post', path: '/app/api/keys' },
   revokeKey: { method: 'delete', path: '/app/api/keys/{id}' },

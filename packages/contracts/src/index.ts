@@ -15,6 +15,7 @@ export * from './evidence-operations.js';
 export * from './explain-issue.js';
 export * from './lists.js';
 export * from './member.js';
+export * from './notifications.js';
 export * from './operation.js';
 export * from './operations.js';
 export * from './overview.js';

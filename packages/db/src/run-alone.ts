@@ -5,7 +5,7 @@ import { query } from './query.js';
 /** The first of the two numbers of the advisory locks for maintenance; the second is the task. */
 const TASK_LOCKS = 0x5107_0002;
 /** Fixed numbers: a task that had another one in a later release could run twice while both releases run. */
-const TASKS = { sweep: 1, expire: 2, audit: 3, months: 4 } as const;
+const TASKS = { sweep: 1, expire: 2, audit: 3, months: 4, mail: 5 } as const;
 /** A task that runs for longer loses its lock. */
 const TRANSACTION_MS = 24 * 3_600_000;
 const POLL_MS = 100;

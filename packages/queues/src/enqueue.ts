@@ -16,6 +16,7 @@ import {
   deliveryQueueOf,
   evidenceQueue,
   lookupQueueOf,
+  mailQueue,
   type PriorityClass,
   settleQueue,
   upstreamQueue,
@@ -131,6 +132,15 @@ export const requestsWithoutJob =
     const without = await Promise.all(groups.map((group) => producer.withoutJob(queueOf(group), group.ids)));
     return without.flat();
   };
+
+/** Enqueues mails that are due; has no effect on one that has a job. */
+export const enqueueMails =
+  (producer: Pick<Producer, 'enqueueAll'>) =>
+  (mailIds: string[]): Promise<void> =>
+    producer.enqueueAll(
+      mailQueue,
+      mailIds.map((id) => ({ payload: { task: 'send' as const, mail_id: id } })),
+    );
 
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
   payload: { task: 'stamp' as const, subject_id: subjectId },

@@ -146,6 +146,22 @@ export const evidenceQueue = {
   processConcurrency: 8,
 } satisfies QueueDefinition<EvidenceJob>;
 
+/** Makes and enqueues the mails that are due, or sends one. */
+const mailJob = z.discriminatedUnion('task', [
+  z.object({ task: z.literal('collect') }),
+  z.object({ task: z.literal('send'), mail_id: z.uuid() }),
+]);
+export type MailJob = z.infer<typeof mailJob>;
+
+export const mailQueue = {
+  name: '{mail}',
+  payload: mailJob,
+  jobId: (job: MailJob) => (job.task === 'send' ? `mail-${job.mail_id}` : 'mail-collect'),
+  globalConcurrency: null,
+  // As many mails as a process has connections to the mail server, and the task that collects them.
+  processConcurrency: 4,
+} satisfies QueueDefinition<MailJob>;
+
 /** Maintenance: sweeps, deletion of expired rows, partitions of months, comparison of usage counters. */
 const maintenanceJob = z.object({ task: z.enum(['sweep', 'expire', 'months', 'audit']) });
 export type MaintenanceJob = z.infer<typeof maintenanceJob>;
@@ -177,6 +193,7 @@ export const QUEUES = {
   batches: batchesQueue,
   watches: watchesQueue,
   evidence: evidenceQueue,
+  mail: mailQueue,
   maintenance: maintenanceQueue,
 };
 export type QueueName = keyof typeof QUEUES;

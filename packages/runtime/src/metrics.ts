@@ -106,6 +106,12 @@ export const createMetrics = (service: string) => {
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry],
     }),
+    mails: new Counter({
+      name: 'vat_mails_total',
+      help: 'Attempts to send e-mail by outcome: sent, pending (it will be tried again), failed (given up).',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
     anchorDifferences: new Gauge({
       name: 'vat_anchor_differences',
       help: 'Differences that the last recomputation of all anchors found; any value but 0 is a fault.',

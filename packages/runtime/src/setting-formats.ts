@@ -108,12 +108,31 @@ const isDecodable = (text: string): boolean => {
   }
 };
 
-/** The address of an http proxy, whose user info can be decoded. */
-export const proxyAddress = () =>
-  address('http').refine(
+/** An address with one of the schemes, whose user info can be decoded. */
+const addressWithUser = (...schemes: string[]) =>
+  address(...schemes).refine(
     (text) => !URL.canParse(text) || [new URL(text).username, new URL(text).password].every(isDecodable),
     'a % that is not part of an encoded character must be written as %25',
   );
+
+export const proxyAddress = () => addressWithUser('http');
+
+export const mailServer = () =>
+  addressWithUser('smtps', 'smtp').refine(
+    (text) => !URL.canParse(text) || new URL(text).hostname !== '',
+    'expected an address like smtps://user:password@host',
+  );
+
+const MAILBOX = /^(?:"?([^"<>\p{Cc}]*?)"? *<([^\s<>()@,;:"]+@[^\s<>()@,;:"]+)>|([^\s<>()@,;:"]+@[^\s<>()@,;:"]+))$/u;
+
+/** A sender of mail: `Name <name@example.com>` or the address alone; name and address once read. */
+export const mailbox = () =>
+  z.string().transform((text, context) => {
+    const [found, name = '', named, alone] = MAILBOX.exec(text.trim()) ?? [];
+    if (found !== undefined) return { name, address: named ?? alone ?? '' };
+    context.addIssue({ code: 'custom', message: 'write it as Name <name@example.com>' });
+    return z.NEVER;
+  });
 
 /** A REDIS_URL. The message names the expected form and never the value, which may contain a password. */
 export const redisUrl = () =>

@@ -7,6 +7,8 @@ import {
   durations,
   interval,
   list,
+  mailbox,
+  mailServer,
   proxyAddress,
   redisUrl,
   setting,
@@ -20,14 +22,14 @@ const sourceUrl = (source: string) =>
 
 /** Every setting of the service. `docs/settings.md` and what each program reads derive from this table. */
 export const SETTINGS = {
-  PORT: setting(['api', 'stack'], count(0, 65_535).default(3000), 'Port the API listens on.', {
+  PORT: setting(['api', 'worker', 'stack'], count(0, 65_535).default(3000), 'Port the API listens on.', {
     stack: count(1, 65_535).default(3000),
   }),
   HOST: setting(['api', 'worker', 'stack'], z.string().default('127.0.0.1'), 'Address the API listens on.'),
   BASE_URL: setting(
-    ['api', 'stack'],
+    ['api', 'worker', 'stack'],
     address('https', 'http').optional(),
-    'Public URL of the API, used in `poll_url`; derived from HOST and PORT when unset.',
+    'Public URL of the API, used in `poll_url` and in links of e-mail; derived from HOST and PORT when unset.',
   ),
   DATABASE_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
@@ -170,6 +172,17 @@ export const SETTINGS = {
     'Proxy (`http://`, with user info if it needs a password) for calls to VIES, national sources and TSA_URL; deliveries to webhooks never use it.',
     { secret: true },
   ),
+  SMTP_URL: setting(
+    ['api', 'worker'],
+    mailServer().optional(),
+    'Mail server for e-mail notifications: `smtps://user:password@host`, or `smtp://`, which uses STARTTLS where the server offers it and requires it to send a password. Set it together with MAIL_FROM; no mail is sent when both are unset. See [operations.md](operations.md#e-mail).',
+    { secret: true },
+  ),
+  MAIL_FROM: setting(
+    ['api', 'worker'],
+    mailbox().optional(),
+    'Sender of e-mail notifications, such as `VAT checks <vat@example.com>`. Set it together with SMTP_URL.',
+  ),
   WEBHOOK_TIMEOUT: setting(
     ['worker'],
     timeLimit().prefault('10s'),
@@ -233,7 +246,7 @@ export const SETTINGS = {
   WORKER_QUEUES: setting(
     ['worker'],
     list().prefault('all'),
-    'Job types that this worker processes: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `maintenance`, or `all`.',
+    'Job types that this worker processes: `checks`, `webhooks`, `batches`, `watches`, `evidence`, `mail`, `maintenance`, or `all`.',
   ),
   WORKER_MEMBER_STATES: setting(
     ['worker'],

@@ -47,9 +47,11 @@ describe('a secret setting', () => {
     const texts: Record<string, string> = {
       EGRESS_PROXY: 'http://user:password@proxy:3128',
       REDIS_URL: 'rediss://:p@h/0',
+      SMTP_URL: 'smtps://user:password@mail.example.com',
     };
     const textOf = (name: string) => texts[name] ?? `${SECRET} of ${name}`;
-    const env = Object.fromEntries(SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(textOf(name))]));
+    const secretFiles = SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(textOf(name))]);
+    const env: Environment = { ...Object.fromEntries(secretFiles), MAIL_FROM: 'vat@example.com' };
     const read = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, textOf(name)]));
     // The API reads every secret.
     expect(readSettings(env, 'api', SECRET_SETTINGS as SettingOf<'api'>[])).toEqual(read);
@@ -153,4 +155,49 @@ test('the longest durations are accepted, and no delay', () => {
     BACKPRESSURE_AFTER: '0s',
   };
   expect(settingProblems(env, 'worker')).toEqual([]);
+});
+
+describe('mail', () => {
+  const MAIL = { SMTP_URL: 'smtps://user:p%40ss@mail.example.com', MAIL_FROM: 'VAT checks <vat@example.com>' };
+  const names: SettingOf<'api'>[] = ['SMTP_URL', 'MAIL_FROM'];
+
+  test('is configured by server and sender together: one without the other is named at the start of every program', () => {
+    expect(readSettings(MAIL, 'api', names)).toEqual({
+      SMTP_URL: MAIL.SMTP_URL,
+      MAIL_FROM: { name: 'VAT checks', address: 'vat@example.com' },
+    });
+    expect(readSettings({}, 'api', names)).toEqual({ SMTP_URL: undefined, MAIL_FROM: undefined });
+    expect(refusal({ SMTP_URL: MAIL.SMTP_URL }, names)).toBe(
+      'Settings are wrong. MAIL_FROM: must be set too, since SMTP_URL is set.',
+    );
+    expect(refusal({ MAIL_FROM: MAIL.MAIL_FROM, SMTP_URL: ' ' }, names)).toBe(
+      'Settings are wrong. SMTP_URL: must be set too, since MAIL_FROM is set.',
+    );
+    expect(settingProblems({ SMTP_URL_FILE: fileOf(MAIL.SMTP_URL) }, 'stack')).toEqual([
+      'MAIL_FROM: must be set too, since SMTP_URL is set',
+    ]);
+    expect(settingProblems(MAIL, 'stack')).toEqual([]);
+  });
+
+  test.each(['http://mail.example.com', 'mail.example.com:587', 'smtp://', 'smtp:mail', 'smtps://user:100%@host'])(
+    'server %s is refused without being repeated',
+    (url) => {
+      const message = refusal({ ...MAIL, SMTP_URL: url }, names);
+      expect(message).toMatch(/^Settings are wrong\. SMTP_URL: /);
+      expect(message).not.toContain(url);
+    },
+  );
+
+  test.each([
+    ['vat@example.com', { name: '', address: 'vat@example.com' }],
+    ['<vat@example.com>', { name: '', address: 'vat@example.com' }],
+    ['"Müller, VAT" <vat@example.com>', { name: 'Müller, VAT', address: 'vat@example.com' }],
+  ])('sender %s is read', (text, from) => {
+    expect(readSettings({ ...MAIL, MAIL_FROM: text }, 'api', ['MAIL_FROM'])).toEqual({ MAIL_FROM: from });
+  });
+
+  test.each(['vat', 'vat@example.com, other@example.com', 'A <vat@example.com> B', 'A\r\nBcc: x@y <vat@example.com>'])(
+    'sender %j is refused',
+    (text) => expect(refusal({ ...MAIL, MAIL_FROM: text }, names)).toContain('MAIL_FROM: write it as'),
+  );
 });

@@ -66,6 +66,19 @@ const readOne = (env: Environment, program: Program, name: SettingName): { value
   return { problem: `${name}: ${why}` };
 };
 
+/** Settings that are set together or not at all. */
+const PAIRS: readonly (readonly [SettingName, SettingName])[] = [['SMTP_URL', 'MAIL_FROM']];
+
+const isGiven = (env: Environment, name: SettingName): boolean => isSet(env[name]) || isSet(env[`${name}_FILE`]);
+
+/** A problem for each of {@link PAIRS} among `names` of which one is missing. */
+const pairProblems = (env: Environment, names: readonly SettingName[]): string[] =>
+  PAIRS.filter((pair) => pair.every((name) => names.includes(name))).flatMap(([one, other]) => {
+    if (isGiven(env, one) === isGiven(env, other)) return [];
+    const [set, missing] = isGiven(env, one) ? [one, other] : [other, one];
+    return `${missing}: must be set too, since ${set} is set`;
+  });
+
 /**
  * Reads the settings of a program, or the named ones of them, from an environment. An empty value counts as unset. Throws
  * {@link SettingsError}.
@@ -78,7 +91,7 @@ export const readSettings = <P extends Program, N extends SettingOf<P> = Setting
   ),
 ): SettingsOf<P, N> => {
   const read = names.map((name) => ({ name, ...readOne(env, program, name) }));
-  const problems = new Set(read.flatMap(({ problem }) => problem ?? []));
+  const problems = new Set([...read.flatMap(({ problem }) => problem ?? []), ...pairProblems(env, names)]);
   if (problems.size > 0) throw new SettingsError(`Settings are wrong. ${[...problems].join('. ')}.`);
   return Object.fromEntries(read.map(({ name, value }) => [name, value])) as SettingsOf<P, N>;
 };
@@ -87,7 +100,7 @@ export const readSettings = <P extends Program, N extends SettingOf<P> = Setting
  * The problems of the settings that an environment has, one line each; for a program that starts others, which would
  * otherwise each end with the same message.
  */
-export const settingProblems = (env: Environment, program: Program): string[] =>
-  ALL.filter((name) => isSet(env[name]) || isSet(env[`${name}_FILE`])).flatMap(
-    (name) => readOne(env, program, name).problem ?? [],
-  );
+export const settingProblems = (env: Environment, program: Program): string[] => [
+  ...ALL.filter((name) => isGiven(env, name)).flatMap((name) => readOne(env, program, name).problem ?? []),
+  ...pairProblems(env, ALL),
+];

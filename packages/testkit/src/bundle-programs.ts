@@ -14,7 +14,7 @@ const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
 
 /** Packages of many files that consist only of code. Every other package is loaded from where it is installed. */
 const BUNDLED =
-  /^(@fastify\/busboy$|@prisma\/|asn1js$|bullmq$|canonicalize$|content-disposition$|content-type$|express$|got$|hpagent$|ioredis$|jsvat-next$|pg$|pg-copy-streams$|pkijs$|prom-client$|typeid-js$|undici$|winston$|zod$)/;
+  /^(@fastify\/busboy$|@prisma\/|asn1js$|bullmq$|canonicalize$|content-disposition$|content-type$|express$|got$|hpagent$|ioredis$|jsvat-next$|nodemailer$|pg$|pg-copy-streams$|pkijs$|prom-client$|typeid-js$|undici$|winston$|zod$)/;
 
 /** Defines `require`, which CommonJS packages expect of an ES module. */
 const BANNER = `import { createRequire as $createRequire } from 'node:module';

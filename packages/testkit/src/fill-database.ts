@@ -42,6 +42,8 @@ export type FilledIds = {
   event: string;
   eventPosition: string;
   watch: string;
+  /** On its way. */
+  mail: string;
   /** Of a run of a watch. */
   watchRequest: string;
   /** The newest, whose time-stamp is pending. */
@@ -128,6 +130,7 @@ export const FIND_IDS = `
     (SELECT id FROM delivery WHERE id > $2 AND state = 'pending' AND NOT held ORDER BY id LIMIT 1) AS "pendingDelivery",
     mid_event.id AS event, mid_event.position::text AS "eventPosition",
     (SELECT id FROM watch WHERE account_id = big.id AND request_id IS NULL ORDER BY id LIMIT 1) AS watch,
+    (SELECT id FROM mail WHERE state = 'pending') AS mail,
     (SELECT id FROM anchor ORDER BY seq DESC LIMIT 1) AS anchor, (SELECT max(seq) + 1 FROM anchor) AS "nextAnchor"
   FROM big, mid, mid_event`;
 

@@ -21,6 +21,7 @@ export * from './skewed-clock.js';
 export * from './start-own-servers.js';
 export * from './start-pooler.js';
 export * from './start-process.js';
+export * from './start-smtp-server.js';
 export * from './start-world.js';
 export { POSTGRES_VARIABLE, REDIS_VARIABLE, startTestServers, type TestServers } from './test-servers.js';
 export * from './unpack-dossier.js';

@@ -13,7 +13,7 @@ export const GROWING_TABLES: readonly string[] = [
     'upstream_hour',
   ],
   ...['anchor', 'anchor_leaf', 'anchor_node', 'stamp', 'event', 'delivery', 'delivery_attempt'],
-  ...['batch', 'batch_line', 'batch_upload', 'coverage', 'coverage_line', 'watch', 'watch_change'],
+  ...['batch', 'batch_line', 'batch_upload', 'coverage', 'coverage_line', 'watch', 'watch_change', 'mail', 'mail_item'],
 ];
 
 const ACCOUNTS = 50;
@@ -36,6 +36,7 @@ const KINDS = [
   'change',
   'coverage',
   'supply',
+  'mail',
 ];
 
 /** SQL of the n-th UUIDv7 of a kind. `at`: its time in milliseconds; the n-th of the same millisecond are in order up to 4 096. */
@@ -244,6 +245,14 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
      ${rows(watches)}`,
     `INSERT INTO newest_event (account_id, event_id, position)
      SELECT DISTINCT ON (account_id) account_id, id, position FROM event ORDER BY account_id, position DESC`,
+    // Mails of the last month, one of which is on its way, and what waits for the next ones.
+    `INSERT INTO mail (id, user_id, kind, state, item_count, subject_ids, created_at, next_attempt_at, ended_at)
+     SELECT ${made('mail', at('i'), 'i')}, ${account(`i % ${ACCOUNTS}`)}, ('{failed_deliveries,quota,watch_changes}'::text[])[1 + i % 3],
+       CASE WHEN i = 1 THEN 'pending' ELSE 'sent' END, 1, '{}', now() - i * interval '10 seconds',
+       CASE WHEN i = 1 THEN now() END, CASE WHEN i <> 1 THEN now() - i * interval '10 seconds' END ${rows(watches)}`,
+    `INSERT INTO mail_item (user_id, kind, subject_id, happened_at)
+     SELECT ${account(`CASE WHEN i % 2 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'failed_deliveries', ${made('delivery', at('i'), 'i')},
+       now() - i * interval '1 second' ${rows(watches)}`,
     // What is stored for a day or a month.
     `INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, status, created_at, locked_until)
      SELECT ${account(shareOf('i'))}, 'key-' || i, sha256(int8send(i)), ${made('request', at('i'), 'i')}, 201,

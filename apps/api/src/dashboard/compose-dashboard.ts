@@ -4,6 +4,7 @@ import {
   type Database,
   deleteSession,
   deleteSessionsOfUser,
+  findMailChoice,
   findSession,
   findUser,
   findUserById,
@@ -56,7 +57,7 @@ import { sessionCookie, sessionTokens } from './session.js';
 type DashboardSettings = SettingsOf<
   'api',
   | ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'PUBLIC_VERIFICATION' | 'WEBHOOK_ALLOWED_NETWORKS')
-  | ('SESSION_IDLE' | 'SESSION_MAX_AGE')
+  | ('SESSION_IDLE' | 'SESSION_MAX_AGE' | 'SMTP_URL')
 >;
 
 /** The built dashboard, next to this app in the checkout and in the image. */
@@ -199,6 +200,8 @@ export const composeDashboard = (
       if (removed) publishChange(accountId, 'deliveries');
       return removed;
     },
+    mailConfigured: settings.SMTP_URL !== undefined,
+    findMailChoice: findMailChoice(db),
     listKeys: listApiKeys(db),
     createKey: createKey({ insertKey: insertApiKey(db), now }),
     revokeKey: revokeOwnKey(db),

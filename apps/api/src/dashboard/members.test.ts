@@ -91,7 +91,7 @@ describe('an auditor', () => {
 
 test('every operation has its role from this list alone, and is described', () => {
   const own = callsThat('own').map(({ method, path }) => `${method} ${path}`);
-  expect(own).toEqual(['delete /session', 'delete /sessions', 'put /password']);
+  expect(own).toEqual(['delete /session', 'delete /sessions', 'put /password', 'patch /notifications']);
   expect(callsThat('change', 'manage').length).toBeGreaterThan(15);
   const guide = readFileSync(new URL('../../../../docs/dashboard-api.md', import.meta.url), 'utf8');
   const described = Object.values<DashboardOperation>(DASHBOARD_OPERATIONS).map(

@@ -23,6 +23,7 @@ const CHANGES = [
   ['put', '/password', { current_password: 'correct horse', new_password: 'stolen by a stranger' }],
   ['put', '/webhook', { url: 'https://127.0.0.1/' }],
   ['delete', '/webhook', undefined],
+  ['patch', '/notifications', { quota: false }],
   ['post', '/keys', { name: 'Stolen' }],
   ['delete', NOBODYS_KEY, undefined],
   ['post', '/invitations', { role: 'owner' }],
@@ -39,7 +40,7 @@ describe.each(CHANGES)('%s %s', (method, path, body) => {
     const second = await signedIn();
     const state = () =>
       world.sql(
-        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s, (SELECT array_agg(password_hash) FROM app_user) p, (SELECT count(*) FROM invitation) i',
+        'SELECT (SELECT count(*) FROM api_key) k, (SELECT count(*) FROM webhook) w, (SELECT count(*) FROM session) s, (SELECT array_agg(password_hash || mail_kinds::text) FROM app_user) p, (SELECT count(*) FROM invitation) i',
       );
     const before = await state();
     for (const csrf of ['', 'wrong', own.slice(1), `${own}x`, other.csrf, second.csrf]) {

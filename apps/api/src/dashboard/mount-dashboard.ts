@@ -8,6 +8,7 @@ import { type LimitUserRateDeps, limitUserRate } from '../middleware/limit-rate.
 import { type CustomerRoutesDeps, mountCustomerRoutes } from '../routes/mount-customer-routes.js';
 import { type AccountReadingsDeps, accountReadings, type KeyRoutesDeps, keyRoutes } from './account-routes.js';
 import { type MemberRoutesDeps, memberRoutes } from './member-routes.js';
+import { type NotificationSettingsDeps, notificationSettings } from './notification-settings.js';
 import { type StreamPageUpdatesDeps, streamPageUpdates } from './page-streams.js';
 import type { ServePagesDeps } from './serve-pages.js';
 import {
@@ -29,6 +30,7 @@ export type DashboardDeps = RequireSessionDeps &
   WebhookSettingsDeps &
   KeyRoutesDeps &
   MemberRoutesDeps &
+  Omit<NotificationSettingsDeps, 'changeMailChoice'> &
   AccountReadingsDeps &
   StreamPageUpdatesDeps &
   ServePagesDeps & {
@@ -38,11 +40,12 @@ export type DashboardDeps = RequireSessionDeps &
   };
 
 /** The handlers of the operations that only the dashboard has. */
-const handlersOf = (deps: DashboardDeps): Record<DashboardOperationName, RequestHandler> => {
+const handlersOf = (deps: DashboardDeps & NotificationSettingsDeps): Record<DashboardOperationName, RequestHandler> => {
   const session = sessionRoutes(deps);
   const account = accountReadings(deps);
   const webhook = webhookSettings(deps);
   const keys = keyRoutes(deps);
+  const notifications = notificationSettings(deps);
   return {
     getSession: session.show,
     signIn: session.signIn,
@@ -59,6 +62,8 @@ const handlersOf = (deps: DashboardDeps): Record<DashboardOperationName, Request
     getWebhookSettings: webhook.show,
     saveWebhook: webhook.save,
     removeWebhook: webhook.remove,
+    getNotifications: notifications.show,
+    changeNotifications: notifications.change,
     listKeys: keys.list,
     createKey: keys.create,
     revokeKey: keys.revoke,
@@ -70,7 +75,10 @@ const handlersOf = (deps: DashboardDeps): Record<DashboardOperationName, Request
  * The dashboard's own JSON API: settings, which only a session can change, and what keys can do under `/v1`. Errors are reported in
  * this order: 404 or 405, 401 without a session, 429 for its rate, 403 without its CSRF token or for its role, 400 for the body.
  */
-export const mountDashboard = (app: IRouter, deps: DashboardDeps & CustomerRoutesDeps): void => {
+export const mountDashboard = (
+  app: IRouter,
+  deps: DashboardDeps & CustomerRoutesDeps & NotificationSettingsDeps,
+): void => {
   app.use('/app/api', secure('answers'));
   const sameOrigin = requireSameOrigin(deps.baseUrl);
   const limitRate = limitUserRate(deps);

@@ -58,6 +58,12 @@ const HEADERS = {
   status: {
     'Content-Security-Policy': policy({ 'style-src': INLINE, 'img-src': SELF, 'base-uri': NONE, 'form-action': NONE }),
   },
+  /** The page that turns e-mail off: a form, no scripts. */
+  unsubscribe: {
+    'Content-Security-Policy': policy({ 'style-src': INLINE, 'img-src': SELF, 'base-uri': NONE, 'form-action': SELF }),
+    'Cache-Control': 'no-store',
+    'X-Robots-Tag': 'noindex, nofollow',
+  },
   /** The page with the API reference. */
   docs: {
     'Content-Security-Policy': policy({

@@ -17,6 +17,12 @@ test('the path of a public link is logged without its token, however it is spell
   expect(loggedPath(`/verify/${id.slice(0, -1)}.${token}`)).toBe('/verify/…');
 });
 
+test('the path of an unsubscribe link is logged without its kind and token', () => {
+  const id = 'usr_01m7w2q8z5e0a9v6n3r4t7y1bc';
+  expect(loggedPath(`/unsubscribe/${id}.quota.qk3V0nJ1y8Zt5wXbR2uGdLe7`)).toBe(`/unsubscribe/${id}…`);
+  expect(loggedPath('/unsubscribe/qk3V0nJ1y8Zt5wXbR2uGdLe7')).toBe('/unsubscribe/…');
+});
+
 test('every other path is logged as it is', () => {
   for (const path of ['/v1/checks/chk_01m7w2q8z5e0a9v6n3r4t7y1bc/certificate.pdf', '/verifier/verify.py', '/verify/'])
     expect(loggedPath(path)).toBe(path);

@@ -16,9 +16,9 @@ export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 };
 
-/** The path as it is logged: the token of a public link opens a check, so everything after the id of the check is left out. */
+/** The path as it is logged: everything after the id in a link with a token is left out, since whoever has the token can use it. */
 export const loggedPath = (path: string): string =>
-  path.replace(/(\/verify\/(?:chk_[0-9a-z]{26}(?![0-9a-z]))?).+/i, '$1…');
+  path.replace(/(\/(?:verify|unsubscribe)\/(?:(?:chk|usr)_[0-9a-z]{26}(?![0-9a-z]))?).+/i, '$1…');
 
 /**
  * Gives each request its X-Request-Id (the caller's own if it is well-formed), its span and a logger with both, and logs the

@@ -13,6 +13,7 @@ export type Webhook = z.output<typeof contracts.webhookSchema>;
 export type Delivery = z.output<typeof contracts.deliverySchema>;
 export type DeliveryDetail = z.output<typeof contracts.deliveryDetailSchema>;
 export type Attempt = z.output<typeof contracts.attemptSchema>;
+export type Notifications = ReturnType<typeof contracts.presentNotifications>;
 export type ApiKey = ReturnType<typeof contracts.presentKey>;
 
 export type Member = ReturnType<typeof contracts.presentMember>;

@@ -24,6 +24,7 @@ export type Topic =
   | 'usage'
   | 'status'
   | 'settings'
+  | 'notifications'
   | 'keys'
   | 'members';
 

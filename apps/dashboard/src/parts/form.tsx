@@ -10,6 +10,7 @@ import {
   useId,
   useState,
 } from 'react';
+import { Checkbox as AriaCheckbox } from 'react-aria-components/Checkbox';
 import { FieldError } from 'react-aria-components/FieldError';
 import { Input } from 'react-aria-components/Input';
 import { Label } from 'react-aria-components/Label';
@@ -123,6 +124,24 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
         </div>
       )}
     </TextField>
+  );
+};
+
+type CheckboxProps = { label: string; hint: string; isSelected: boolean; onChange: (isSelected: boolean) => void };
+
+/** A checkbox with a label and a hint. */
+export const Checkbox = ({ label, hint, ...choice }: CheckboxProps) => {
+  const id = useId();
+  return (
+    <div className="choice">
+      <AriaCheckbox {...choice} className="checkbox" aria-describedby={id}>
+        <span className="checkbox-box" aria-hidden="true" />
+        {label}
+      </AriaCheckbox>
+      <p id={id} className="hint">
+        {hint}
+      </p>
+    </div>
   );
 };
 

@@ -14,27 +14,27 @@ export type PublicLinks = {
   checkOf: (link: string) => Promise<StoredId<'check'> | null>;
 };
 
+/** The token of a text in links: 24 characters of an HMAC-SHA256 under the key of public links. */
+export const linkToken = (key: Uint8Array, text: string): string =>
+  createHmac('sha256', key).update(text).digest().subarray(0, TOKEN_BYTES).toString('base64url');
+
+/** Whether a token of 24 characters is that of a text. */
+export const isLinkToken = (key: Uint8Array, text: string, token: string): boolean =>
+  timingSafeEqual(Buffer.from(linkToken(key, text)), Buffer.from(token));
+
 /**
- * The token of a check is an HMAC-SHA256 of its id under the key of public links, so it need not be stored: whoever has it
- * received the link, and it opens no other check. The key is not read for an ill-formed link.
+ * The token of a check is that of its id, so it need not be stored: whoever has it received the link, and it opens no other check.
+ * The key is not read for an ill-formed link.
  */
-export const publicLinks = (readKey: () => Promise<Uint8Array>): PublicLinks => {
-  const tokenOf = async (checkId: StoredId<'check'>) =>
-    createHmac('sha256', await readKey())
-      .update(checkId)
-      .digest()
-      .subarray(0, TOKEN_BYTES);
-  return {
-    pathOf: async (checkId) =>
-      `/verify/${publicId('check', checkId)}.${(await tokenOf(checkId)).toString('base64url')}`,
-    checkOf: async (link) => {
-      const [, id = '', token = ''] = FORM.exec(link) ?? [];
-      const checkId = uuidOf('check', id);
-      if (checkId === null) return null;
-      return timingSafeEqual(await tokenOf(checkId), Buffer.from(token, 'base64url')) ? checkId : null;
-    },
-  };
-};
+export const publicLinks = (readKey: () => Promise<Uint8Array>): PublicLinks => ({
+  pathOf: async (checkId) => `/verify/${publicId('check', checkId)}.${linkToken(await readKey(), checkId)}`,
+  checkOf: async (link) => {
+    const [, id = '', token = ''] = FORM.exec(link) ?? [];
+    const checkId = uuidOf('check', id);
+    if (checkId === null) return null;
+    return isLinkToken(await readKey(), checkId, token) ? checkId : null;
+  },
+});
 
 const KEY_BYTES = 32;
 

@@ -10,6 +10,7 @@ import { chooseTheme, readTheme, type Theme } from '../../shell/theme.js';
 import { ApiKeys } from './api-keys.js';
 import { ChangePassword } from './change-password.js';
 import { Members } from './members.js';
+import { Notifications } from './notifications.js';
 import { ReceiverSamples } from './receiver-samples.js';
 import { WebhookCard } from './webhook-card.js';
 
@@ -71,6 +72,7 @@ export const SettingsPage = () => (
     <WebhookCard />
     <ReceiverSamples />
     <Members />
+    <Notifications />
     <PlanCard />
     <ChangePassword />
     <Appearance />

@@ -1,0 +1,92 @@
+import { type MailFacts, type PendingMail, planMail } from './mail.js';
+
+/** `not_yet`: the mail is due, or its attempt in another process ends, at `at`. `settled`: it has ended. */
+export type MailClaim = { kind: 'claimed'; mail: PendingMail } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
+
+/** The state of a mail after an attempt. `error`: a code, never an address or a secret. */
+export type MailOutcome =
+  | { state: 'sent'; at: Date }
+  | { state: 'failed'; at: Date; error: string }
+  | { state: 'pending'; nextAttemptAt: Date; error: string };
+
+type SendMailDeps = {
+  /** Claims an attempt for this process until `leasedUntil`. */
+  claim: (mailId: string, now: Date, leasedUntil: Date) => Promise<MailClaim>;
+  /** Null when there is nothing left to tell. */
+  readFacts: (mail: PendingMail) => Promise<MailFacts | null>;
+  /** Rejects when the mail server has not accepted the mail, and when `abort` aborts. */
+  send: (mail: PendingMail, facts: MailFacts, abort: AbortSignal) => Promise<void>;
+  record: (mail: PendingMail, outcome: MailOutcome) => Promise<void>;
+  /** Gives a claimed attempt back, which does not count. */
+  release: (mail: PendingMail, now: Date) => Promise<void>;
+  /** Deletes a mail that is not to be sent. */
+  discard: (mailId: string) => Promise<void>;
+  /** The code of what `send` or `readFacts` rejected with. */
+  reasonOf: (error: unknown) => string;
+  /** Called for every attempt that was recorded. `cause`: what it failed with. */
+  onAttempted: (mail: PendingMail, outcome: MailOutcome, cause?: unknown) => void;
+  pause: (ms: number) => Promise<void>;
+  now: () => Date;
+};
+
+/** Longer than an attempt can take: the deadlines of connecting and of each step of the protocol together. */
+const LEASE_MS = 600_000;
+/** Between two tries to record an attempt. */
+const RECORD_RETRY_MS = 500;
+
+/**
+ * Makes one attempt to send a mail. Returns when the next one is due; null when none is. An attempt is claimed before it is made
+ * and recorded afterwards, so a mail is sent twice only when the process ends in between: then another one sends it again
+ * after the lease, with the same Message-ID.
+ */
+export const sendMail = (deps: SendMailDeps) => {
+  const { now } = deps;
+
+  /** A mail that was sent must not be sent again because Postgres was away for seconds afterwards. */
+  const record = async (mail: PendingMail, outcome: MailOutcome, leasedUntil: Date): Promise<void> => {
+    for (;;) {
+      try {
+        return await deps.record(mail, outcome);
+      } catch (error) {
+        if (now().getTime() + RECORD_RETRY_MS >= leasedUntil.getTime()) throw error;
+        await deps.pause(RECORD_RETRY_MS);
+      }
+    }
+  };
+
+  const outcomeOfFailure = (mail: PendingMail, cause: unknown): MailOutcome => {
+    const at = now();
+    const error = deps.reasonOf(cause);
+    const nextAttemptAt = planMail(mail, at);
+    return nextAttemptAt === null ? { state: 'failed', at, error } : { state: 'pending', nextAttemptAt, error };
+  };
+
+  return async (mailId: string, abort: AbortSignal): Promise<Date | null> => {
+    const leasedUntil = new Date(now().getTime() + LEASE_MS);
+    const claim = await deps.claim(mailId, now(), leasedUntil);
+    if (claim.kind === 'not_yet') return claim.at;
+    if (claim.kind === 'settled') return null;
+    const { mail } = claim;
+    let outcome: MailOutcome;
+    let cause: unknown;
+    try {
+      const facts = mail.isWanted ? await deps.readFacts(mail) : null;
+      if (facts === null) {
+        await deps.discard(mailId);
+        return null;
+      }
+      await deps.send(mail, facts, abort);
+      outcome = { state: 'sent', at: now() };
+    } catch (error) {
+      if (abort.aborted) {
+        await deps.release(mail, now());
+        return now();
+      }
+      cause = error;
+      outcome = outcomeOfFailure(mail, error);
+    }
+    await record(mail, outcome, leasedUntil);
+    deps.onAttempted(mail, outcome, cause);
+    return outcome.state === 'pending' ? outcome.nextAttemptAt : null;
+  };
+};
