@@ -62,7 +62,7 @@ const joinAndLeave = async ({ account: accountId, user: ownerId, now }, invite, 
   const times = { createdAt: now, expiresAt: new Date(now.getTime() + 1) };
   const of = { accountId, tokenHash: new Uint8Array(32) };
   await invite(
-    { id: ID, ...of, invitedBy: ownerId, email: null, role: 'member', ...times },
+    { id: ID, ...of, invitedBy: ownerId, email: null, role: 'member', ...times, mailDueAt: null },
     { members: 2, invitations: 1 },
   );
   await accept(of, { id: ID, email: '', passwordHash: '', now }, 2);
@@ -121,6 +121,11 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.recordMail(on)({ id: at.mail, attempts: 0 }, { state: 'sent', at: at.now }),
   () => db.releaseMail(on)({ id: at.mail, attempts: 0 }, at.now),
   () => db.deleteMail(on)(at.mail),
+  () => db.listInvitationsToMail(on)(at.now, 1_000),
+  () => db.claimInvitationMail(on)(ID, at.now, at.soon),
+  () => db.recordInvitationMail(on)({ id: ID, attempts: 0 }, { state: 'sent', at: at.now }),
+  () => db.releaseInvitationMail(on)({ id: ID, attempts: 0 }, at.now),
+  () => db.discardInvitationMail(on)(ID),
   ...[
     { kind: /** @type {const} */ ('failed_deliveries'), subjectIds: [at.delivery] },
     { kind: /** @type {const} */ ('completed_batches'), subjectIds: [at.batch] },

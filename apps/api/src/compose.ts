@@ -69,19 +69,12 @@ const PUBLIC_CALLS_PER_SECOND = 20;
  * none opens a check.
  */
 const composePublicLinks = (
-  settings: SettingsOf<'api', 'PUBLIC_VERIFICATION' | 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'>,
-  { db, baseUrl, now }: Pick<ApiContext, 'db' | 'baseUrl' | 'now'>,
+  settings: SettingsOf<'api', 'PUBLIC_VERIFICATION'>,
+  readKey: () => Promise<Uint8Array>,
+  baseUrl: () => string,
 ): Pick<CheckRoutesDeps, 'publicLinkOf'> &
   Pick<PublicVerificationDeps, 'checkOfLink'> &
   Pick<UnsubscribeDeps, 'readUnsubscribeLink'> => {
-  const openKey = openPublicLinkKey({
-    find: findPublicLinkKey(db),
-    store: storePublicLinkKey(db),
-    masterKey: settings.SECRET_KEY,
-    previousKey: settings.SECRET_KEY_PREVIOUS,
-  });
-  const key = cached(openKey, Number.POSITIVE_INFINITY);
-  const readKey = () => key(now());
   const links = publicLinks(readKey);
   const readUnsubscribeLink = unsubscribeLinks(readKey).read;
   return settings.PUBLIC_VERIFICATION === 'off'
@@ -113,8 +106,19 @@ export const compose = (
   );
 
   const checks = composeChecks(settings, context);
+  const linkKey = cached(
+    openPublicLinkKey({
+      find: findPublicLinkKey(db),
+      store: storePublicLinkKey(db),
+      masterKey: settings.SECRET_KEY,
+      previousKey: settings.SECRET_KEY_PREVIOUS,
+    }),
+    Number.POSITIVE_INFINITY,
+  );
+  const readLinkKey = () => linkKey(now());
   const dashboard = composeDashboard(settings, {
     db,
+    readLinkKey,
     publishChange,
     subscribe: subscribeToPageUpdates,
     baseUrl,
@@ -147,7 +151,7 @@ export const compose = (
     readWaits: readWaits(db),
     readHistory: readHistory({ readHours: readHours(db), now }),
     publicStatus: settings.PUBLIC_STATUS === 'on',
-    ...composePublicLinks(settings, context),
+    ...composePublicLinks(settings, readLinkKey, baseUrl),
     changeMailChoice: changeMailChoice(db),
     networkRate: callRate(PUBLIC_CALLS_PER_SECOND),
     findCheckOfAnyAccount: findCheckOfAnyAccount(db),

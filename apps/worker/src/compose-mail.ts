@@ -2,27 +2,43 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
+  claimInvitationMail,
   claimMail,
   createMail,
   deleteMail,
+  discardInvitationMail,
   findPublicLinkKey,
   listAccountUsage,
   listDueMails,
+  listInvitationsToMail,
   listWaitingItems,
   noteQuota,
   readMailFacts,
+  recordInvitationMail,
   recordMail,
+  releaseInvitationMail,
   releaseMail,
   runAlone,
   storePublicLinkKey,
 } from '@vat/db';
-import { collectMails, openPublicLinkKey, sendMail, unsubscribeLinks } from '@vat/domain';
-import { createMailer, mailFailure, notificationLetter, UNKNOWN_FAILURE } from '@vat/mail';
-import { enqueueMails, type JobHandler, type MailJob, mailQueue } from '@vat/queues';
+import {
+  collectMails,
+  type InvitationToMail,
+  invitationPath,
+  invitationTokenOf,
+  type MailFacts,
+  type MailOutcome,
+  openPublicLinkKey,
+  type PendingMail,
+  sendMail,
+  unsubscribeLinks,
+} from '@vat/domain';
+import { createMailer, invitationLetter, mailFailure, notificationLetter, UNKNOWN_FAILURE } from '@vat/mail';
+import { enqueueInvitations, enqueueMails, type JobHandler, type MailJob, mailQueue } from '@vat/queues';
 import { deriveBaseUrl, errorFields, throttledLog, throttledWarn } from '@vat/runtime';
 import type { WorkerContext } from './worker-context.js';
 
-/** E-mail notifications; null without a mail server. */
+/** E-mail notifications and invitations; null without a mail server. */
 export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   const { settings, log, now, metrics, db, producer } = context;
   const { SMTP_URL: url, MAIL_FROM: from } = settings;
@@ -38,7 +54,9 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
     masterKey: settings.SECRET_KEY,
     previousKey: settings.SECRET_KEY_PREVIOUS,
   });
-  const links = unsubscribeLinks(() => openKey(now()));
+  const readKey = () => openKey(now());
+  const links = unsubscribeLinks(readKey);
+  const tokenOf = invitationTokenOf(readKey);
   const warnFailure = throttledLog(
     (fields) => log.warn('A mail was not sent; will retry.', fields),
     REPEAT_WARNING_MS,
@@ -50,11 +68,26 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
     noteQuota: noteQuota(db),
     listWaiting: listWaitingItems(db),
     create: createMail(db),
-    listDue: listDueMails(db),
-    enqueue: enqueueMails(producer),
+    due: [
+      { list: listDueMails(db), enqueue: enqueueMails(producer) },
+      { list: listInvitationsToMail(db), enqueue: enqueueInvitations(producer) },
+    ],
     now,
   });
-  const send = sendMail({
+  const reportAttempt = (fields: Record<string, unknown>, outcome: MailOutcome, cause: unknown): void => {
+    metrics.mails.inc({ outcome: outcome.state });
+    if (outcome.state === 'sent') {
+      log.info('A mail was sent.', fields);
+      return;
+    }
+    // The texts of mail servers contain addresses; those of other errors say what to correct.
+    const reason = { reason: outcome.error, ...(outcome.error === UNKNOWN_FAILURE && errorFields(cause)) };
+    if (outcome.state === 'pending') warnFailure({ ...fields, ...reason });
+    else log.warn('A mail was given up: it could not be sent for a day.', { ...fields, ...reason });
+  };
+  const common = { reasonOf: mailFailure, pause: (ms: number) => pause(ms), now };
+  const sendNotification = sendMail<PendingMail, MailFacts>({
+    ...common,
     claim: claimMail(db),
     readFacts: readMailFacts(db),
     send: async (mail, facts, signal) => {
@@ -65,18 +98,21 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
     record: recordMail(db),
     release: releaseMail(db),
     discard: deleteMail(db),
-    reasonOf: mailFailure,
-    onAttempted: ({ id, kind, attempts }, outcome, cause) => {
-      metrics.mails.inc({ outcome: outcome.state });
-      const fields = { mail: id, kind, attempts };
-      if (outcome.state === 'sent') return log.info('A mail was sent.', fields);
-      // The texts of mail servers contain addresses; those of other errors say what to correct.
-      const reason = { reason: outcome.error, ...(outcome.error === UNKNOWN_FAILURE && errorFields(cause)) };
-      if (outcome.state === 'pending') warnFailure({ ...fields, ...reason });
-      else log.warn('A mail was given up: it could not be sent for a day.', { ...fields, ...reason });
+    onAttempted: ({ id, kind, attempts }, outcome, cause) =>
+      reportAttempt({ mail: id, kind, attempts }, outcome, cause),
+  });
+  const sendInvitation = sendMail<InvitationToMail, { url: string }>({
+    ...common,
+    claim: claimInvitationMail(db),
+    readFacts: async ({ id }) => ({ url: `${baseUrl}${invitationPath(await tokenOf(id))}` }),
+    send: (invitation, { url: link }, signal) => {
+      const letter = invitationLetter({ ...invitation, url: link });
+      return mailer.send({ ...letter, id: invitation.id, to: invitation.email }, signal);
     },
-    pause: (ms) => pause(ms),
-    now,
+    record: recordInvitationMail(db),
+    release: releaseInvitationMail(db),
+    discard: discardInvitationMail(db),
+    onAttempted: ({ id, attempts }, outcome, cause) => reportAttempt({ invitation: id, attempts }, outcome, cause),
   });
 
   const collectAlone = async (stopping: AbortSignal): Promise<void> => {
@@ -91,8 +127,10 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   );
 
   const mail: JobHandler<MailJob> = async (job, { stopping }) => {
-    if (job.task === 'send') {
-      const again = await send(job.mail_id, abort);
+    if (job.task !== 'collect') {
+      const send =
+        job.task === 'send' ? sendNotification(job.mail_id, abort) : sendInvitation(job.invitation_id, abort);
+      const again = await send;
       return again === null ? undefined : { again };
     }
     // Not retried, like maintenance: the next run is scheduled.

@@ -132,6 +132,29 @@ test('the quota: 80 % and 100 % once each, the second one not before an hour aft
   expect(mailsTo(of)).toHaveLength(2);
 }, 60_000);
 
+test('an invitation is mailed with its link, which opens the account', async () => {
+  const of = await owner();
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${world.baseUrl()}/app/api${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const signedIn = await post('/session', { email: of.email, password: 'correct horse' });
+  const { csrf_token } = (await signedIn.json()) as { csrf_token: string };
+  const session = { cookie: signedIn.headers.get('set-cookie')?.split(';')[0] ?? '', 'x-csrf-token': csrf_token };
+  const email = `invited-${owners}@example.com`;
+  const answer = await post('/invitations', { email, role: 'auditor' }, session);
+  const invited = (await answer.json()) as { url: string; mailed: boolean };
+  expect(invited.mailed).toBe(true);
+  const mail = await mailOf({ ...of, email }, `You are invited to Acme <${owners}>`);
+  expect(mail.email.text).toContain(`${of.email} invites you to the account Acme <${owners}>`);
+  expect(mail.email.text).toContain(invited.url);
+  const token = invited.url.split('#')[1] ?? '';
+  expect(world.workers.flatMap((worker) => worker.lines()).filter((line) => line.includes(token))).toEqual([]);
+  expect((await post('/invitation/accept', { token, password: 'a few words more' })).status).toBe(201);
+}, 60_000);
+
 test('failed deliveries, completed batches and changes of watches, with links to their pages', async () => {
   const of = await owner();
   await wantAll(of);

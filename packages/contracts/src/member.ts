@@ -8,7 +8,7 @@ export const inviteBody = z.strictObject({ email: newEmail().optional(), role: z
 /** Body of PATCH /app/api/members/{id}. */
 export const changeMemberBody = z.strictObject({ role: z.enum(ROLES) });
 
-/** The token of an invitation: 32 bytes in base64url. Any other text is an unknown one. */
+/** The token of an invitation: 18 bytes in base64url. Any other text is an unknown one. */
 const token = () => z.string().max(200);
 
 /** Body of POST /app/api/invitation. */

@@ -106,11 +106,11 @@ test('a name of any characters is text in HTML and one line in the subject', () 
       const facts = { kind: 'completed_batches' as const, batches: [named] };
       const letters = [
         letterOf(facts, 1, name),
-        invitationLetter({ accountName: name, invitedBy: name, url: `${BASE}/join`, expiresAt: AT }),
+        invitationLetter({ accountName: name, invitedBy: name, role: 'member', url: `${BASE}/join`, expiresAt: AT }),
       ];
       const plain = [
         letterOf({ ...facts, batches: [{ ...named, label: 'A' }] }, 1, 'A'),
-        invitationLetter({ accountName: 'A', invitedBy: 'A', url: `${BASE}/join`, expiresAt: AT }),
+        invitationLetter({ accountName: 'A', invitedBy: 'A', role: 'member', url: `${BASE}/join`, expiresAt: AT }),
       ];
       letters.forEach(({ subject, html }, n) => {
         expect(subject).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);

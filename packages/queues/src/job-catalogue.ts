@@ -150,13 +150,19 @@ export const evidenceQueue = {
 const mailJob = z.discriminatedUnion('task', [
   z.object({ task: z.literal('collect') }),
   z.object({ task: z.literal('send'), mail_id: z.uuid() }),
+  z.object({ task: z.literal('invite'), invitation_id: z.uuid() }),
 ]);
 export type MailJob = z.infer<typeof mailJob>;
 
 export const mailQueue = {
   name: '{mail}',
   payload: mailJob,
-  jobId: (job: MailJob) => (job.task === 'send' ? `mail-${job.mail_id}` : 'mail-collect'),
+  jobId: (job: MailJob) =>
+    job.task === 'collect'
+      ? 'mail-collect'
+      : job.task === 'send'
+        ? `mail-${job.mail_id}`
+        : `invite-${job.invitation_id}`,
   globalConcurrency: null,
   // As many mails as a process has connections to the mail server, and the task that collects them.
   processConcurrency: 4,

@@ -86,6 +86,8 @@ const STREAM_LIMITS = {
 
 type DashboardServices = {
   db: Database;
+  /** The key of public links. */
+  readLinkKey: () => Promise<Uint8Array>;
   publishChange: PublishChange;
   subscribe: PageStreamsDeps['subscribe'];
   baseUrl: () => string;
@@ -101,7 +103,7 @@ type DashboardServices = {
 /** Composes the dashboard's API. Throws {@link SettingsError}. `close` ends its thread and cancels pending DNS lookups. */
 export const composeDashboard = (
   settings: DashboardSettings,
-  { db, publishChange, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
+  { db, readLinkKey, publishChange, subscribe, baseUrl, stopping, hungAfterMs, userRate, now }: DashboardServices,
 ): { deps: DashboardDeps; close: () => Promise<void> } => {
   const remove = removeWebhook(db);
   const allowed = readAsSetting(
@@ -186,7 +188,10 @@ export const composeDashboard = (
       beginSession: begin,
       now,
     }),
-    ...composeMembers({ db, tokens, hashPassword, beginSession: begin, baseUrl, now }),
+    ...composeMembers({
+      ...{ db, tokens, hashPassword, beginSession: begin, readLinkKey, baseUrl, now },
+      sendsMail: settings.SMTP_URL !== undefined,
+    }),
     readOverview: readOverview(db, OVERVIEW_SPAN),
     listRequests: listRequests(db),
     streams,

@@ -15,7 +15,9 @@ import {
   type beginSession,
   changeMember,
   getInvitation,
+  invitationTokenOf,
   invite,
+  MAILED_INVITATION_LIMIT,
   type SessionSecrets,
   TAKEN_ADDRESS_LIMIT,
 } from '@vat/domain';
@@ -27,6 +29,9 @@ type MembersServices = {
   tokens: SessionSecrets;
   hashPassword: (password: string) => Promise<string>;
   beginSession: ReturnType<typeof beginSession>;
+  /** The key of public links. */
+  readLinkKey: () => Promise<Uint8Array>;
+  sendsMail: boolean;
   baseUrl: () => string;
   now: () => Date;
 };
@@ -37,6 +42,8 @@ export const composeMembers = ({
   tokens,
   hashPassword,
   beginSession,
+  readLinkKey,
+  sendsMail,
   baseUrl,
   now,
 }: MembersServices): Omit<MemberRoutesDeps, 'now'> & Pick<SessionRoutesDeps, 'acceptInvitation'> => ({
@@ -45,11 +52,11 @@ export const composeMembers = ({
   changeMember: changeMember(replaceMember(db)),
   invite: invite({
     tokens,
+    tokenOf: invitationTokenOf(readLinkKey),
+    sendsMail,
+    reserve: reserveTries(db, MAILED_INVITATION_LIMIT.windowMs),
     insertInvitation: insertInvitation(db),
-    // In the fragment, which browsers send to no server and in no Referer header.
-    linkOf: (token) => `${baseUrl()}/app/invitation#${token}`,
-    // The service sends no e-mail: the owner passes on the link.
-    sendMail: () => undefined,
+    baseUrl,
     now,
   }),
   revokeInvitation: deleteInvitation(db),

@@ -57,10 +57,10 @@ export const memberRoutes = ({ now, ...deps }: MemberRoutesDeps) => {
   };
 
   const invite: RequestHandler = async (req, res) => {
-    const { accountId, accountName, userId: id, email: address } = sessionOf(res);
+    const { accountId, userId: id, email: address } = sessionOf(res);
     const { email = null, role } = parse(inviteBody, req.body);
-    const invited = await deps.invite({ accountId, accountName, owner: { id, email: address }, email, role });
-    res.status(201).json({ ...presentInvitation(invited), url: invited.url });
+    const invited = await deps.invite({ accountId, owner: { id, email: address }, email, role });
+    res.status(201).json({ ...presentInvitation(invited), url: invited.url, mailed: invited.isMailed });
   };
 
   const revokeInvitation: RequestHandler = async (req, res) => {

@@ -25,7 +25,7 @@ export const listInvitations =
 export const insertInvitation =
   (db: Database) =>
   (
-    { id, accountId, invitedBy, tokenHash, email, role, createdAt, expiresAt }: NewInvitation,
+    { id, accountId, invitedBy, tokenHash, email, role, createdAt, expiresAt, mailDueAt }: NewInvitation,
     limits: { members: number; invitations: number },
   ): Promise<'inserted' | 'not_owner' | 'is_member' | 'too_many_members' | 'too_many_invitations'> =>
     db.$transaction(async (tx) => {
@@ -44,9 +44,9 @@ export const insertInvitation =
       // Then nothing was deleted but what has expired.
       if ((pending?.n ?? 0) >= limits.invitations) return 'too_many_invitations';
       await tx.$executeRaw`
-        INSERT INTO invitation (id, account_id, invited_by, token_hash, email, role, created_at, expires_at)
+        INSERT INTO invitation (id, account_id, invited_by, token_hash, email, role, created_at, expires_at, mail_due_at)
         VALUES (${id}::uuid, ${accountId}::uuid, ${invitedBy}::uuid, ${Buffer.from(tokenHash)}::bytea, ${email}::text, ${role},
-          ${createdAt}::timestamptz, ${expiresAt}::timestamptz)`;
+          ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${mailDueAt}::timestamptz)`;
       return 'inserted';
     });
 

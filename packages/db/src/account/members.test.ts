@@ -29,7 +29,8 @@ const account = async (...roles: Role[]) => {
 const invite = async (accountId: string, invitedBy: string, expiresAt = LATER) => {
   const tokenHash = randomBytes(32);
   const invitation = { id: newUuid(), accountId, invitedBy, tokenHash, email: null, role: 'member' as const };
-  expect(await insertInvitation(connected.db)({ ...invitation, createdAt: NOW, expiresAt }, LIMITS)).toBe('inserted');
+  const times = { createdAt: NOW, expiresAt, mailDueAt: null };
+  expect(await insertInvitation(connected.db)({ ...invitation, ...times }, LIMITS)).toBe('inserted');
   return { accountId, tokenHash };
 };
 const join = (invitation: { accountId: string; tokenHash: Uint8Array }) => {

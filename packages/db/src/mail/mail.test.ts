@@ -6,10 +6,18 @@ import {
   newUuid,
   newUuidAt,
 } from '@vat/domain';
+import { insertInvitation } from '../account/invitations.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { publishToAccount } from '../webhook/events.js';
+import {
+  claimInvitationMail,
+  discardInvitationMail,
+  listInvitationsToMail,
+  recordInvitationMail,
+  releaseInvitationMail,
+} from './invitation-mails.js';
 import { createMail, deleteOldMail, listAccountUsage, listWaitingItems, noteQuota } from './mail-items.js';
 import { changeMailChoice, findMailChoice } from './mail-kinds.js';
 import { claimMail, listDueMails, readMailFacts, recordMail, releaseMail } from './mails.js';
@@ -258,4 +266,52 @@ test('items of a day ago, and mail that ended a month ago, are deleted; what is 
   // Mail and items go with their user.
   await connected.db.user.delete({ where: { id: of.userId } });
   expect([await itemsOf(of), await mailsOf(of)]).toEqual([[], []]);
+});
+
+test('an invitation is mailed by one process at a time, until it was sent or is left to its link', async () => {
+  const { db } = connected;
+  const { accountId, userId } = await owner();
+  const invitation = async (expiresAt = after(86_400_000)): Promise<string> => {
+    const id = newUuid();
+    await insertInvitation(db)(
+      {
+        ...{ id, accountId, invitedBy: userId, role: 'auditor', email: `${id}@example.com`, createdAt: NOW, expiresAt },
+        ...{ tokenHash: Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), Buffer.alloc(16)]), mailDueAt: NOW },
+      },
+      { members: 100, invitations: 100 },
+    );
+    return id;
+  };
+  const id = await invitation();
+  const isDue = async (at: Date) => (await listInvitationsToMail(db)(at, 1_000)).includes(id);
+  const claim = (at: Date) => claimInvitationMail(db)(id, at, new Date(at.getTime() + 600_000));
+  expect(await isDue(NOW)).toBe(true);
+  const first = await claim(NOW);
+  expect(first).toMatchObject({
+    kind: 'claimed',
+    mail: {
+      email: `${id}@example.com`,
+      invitedBy: `${userId}@example.com`,
+      accountName: 'A',
+      attempts: 1,
+      isWanted: true,
+    },
+  });
+  expect(await claim(after(1_000))).toEqual({ kind: 'not_yet', at: LATER });
+  await releaseInvitationMail(db)({ id, attempts: 1 }, NOW);
+  expect(await claim(NOW)).toMatchObject({ kind: 'claimed', mail: { attempts: 1 } });
+  await recordInvitationMail(db)({ id, attempts: 1 }, { state: 'pending', nextAttemptAt: after(5_000), error: 'E' });
+  expect(await claim(NOW)).toEqual({ kind: 'not_yet', at: after(5_000) });
+  // A late result of the first attempt changes nothing beside the second.
+  expect(await claim(after(5_000))).toMatchObject({ kind: 'claimed', mail: { attempts: 2 } });
+  await recordInvitationMail(db)({ id, attempts: 1 }, { state: 'sent', at: after(6_000) });
+  expect(await claim(after(6_000))).toMatchObject({ kind: 'not_yet' });
+  await recordInvitationMail(db)({ id, attempts: 2 }, { state: 'sent', at: after(6_000) });
+  expect(await claim(after(700_000))).toEqual({ kind: 'settled' });
+  expect(await isDue(after(700_000))).toBe(false);
+  const discarded = await invitation();
+  await discardInvitationMail(db)(discarded);
+  expect(await claimInvitationMail(db)(discarded, NOW, LATER)).toEqual({ kind: 'settled' });
+  const expired = await invitation(NOW);
+  expect(await claimInvitationMail(db)(expired, NOW, LATER)).toEqual({ kind: 'settled' });
 });

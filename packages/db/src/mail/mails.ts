@@ -31,7 +31,7 @@ export const listDueMails =
  */
 export const claimMail =
   (db: Queryable) =>
-  async (id: string, now: Date, leasedUntil: Date): Promise<MailClaim> => {
+  async (id: string, now: Date, leasedUntil: Date): Promise<MailClaim<PendingMail>> => {
     const [mail] = await query(db, {
       ...all('uuid', 'id', 'userId', 'accountId'),
       kind: typed<MailKind>('text'),

@@ -1,27 +1,28 @@
 import { attemptCounts, clock, codeOf, secrets } from './account.fixture.js';
 import {
   acceptInvitation,
-  composeInvitation,
-  type InvitationMail,
+  INVITATION_LIFE_MS,
   invite,
+  MAILED_INVITATION_LIMIT,
   type NewInvitation,
   TAKEN_ADDRESS_LIMIT,
 } from './invitation.js';
 
-const openAccount = () => {
+const openAccount = ({ sendsMail = true } = {}) => {
   const { now, pass } = clock();
   const tokens = secrets();
   const counts = attemptCounts(TAKEN_ADDRESS_LIMIT.windowMs);
-  const mails: InvitationMail[] = [];
   let pending: NewInvitation | null = null;
   const inviteNow = invite({
     tokens,
+    tokenOf: async () => 'token 1',
+    sendsMail,
+    reserve: attemptCounts(MAILED_INVITATION_LIMIT.windowMs).reserve,
     insertInvitation: async (invitation) => {
       pending = invitation;
       return 'inserted';
     },
-    linkOf: (token) => `https://vat.example/app/invitation#${token}`,
-    sendMail: (mail) => mails.push(mail),
+    baseUrl: () => 'https://vat.example',
     now,
   });
   const accept = acceptInvitation({
@@ -36,25 +37,33 @@ const openAccount = () => {
   });
   const owner = { id: 'owner', email: 'owner@example.com' };
   return {
-    inviteTo: (email: string | null) =>
-      inviteNow({ accountId: 'account', accountName: 'Müller', owner, email, role: 'auditor' }),
+    inviteTo: (email: string | null) => inviteNow({ accountId: 'account', owner, email, role: 'auditor' }),
+    stored: () => pending,
     accept: (email?: string, token = 'token 1') => accept({ token, email, password: 'a few words', earlier: null }),
-    mails,
+    now,
     pass,
   };
 };
 
-test('an invitation for an address is mailed with its link, one without an address is not', async () => {
-  const { inviteTo, mails } = openAccount();
-  const { url, expiresAt } = await inviteTo('new@example.com');
-  await inviteTo(null);
-  expect(mails).toEqual([
-    composeInvitation('new@example.com', {
-      ...{ accountName: 'Müller', invitedBy: 'owner@example.com', role: 'auditor', url, expiresAt },
-    }),
-  ]);
-  expect(mails[0]?.text).toContain('join the account Müller as auditor');
-  expect(mails[0]?.text).toContain(`\n${url}\n`);
+test.each([
+  ['an address', 'new@example.com', true, true],
+  ['no address', null, true, false],
+  ['an address, without a mail server', 'new@example.com', false, false],
+])('an invitation for %s is mailed or not', async (_what, email, sendsMail, isMailed) => {
+  const { inviteTo, stored, now } = openAccount({ sendsMail });
+  const invited = await inviteTo(email);
+  expect(invited).toMatchObject({ email, isMailed, url: 'https://vat.example/app/invitation#token 1' });
+  expect(invited.expiresAt).toEqual(new Date(now().getTime() + INVITATION_LIFE_MS));
+  expect(stored()?.mailDueAt).toEqual(isMailed ? now() : null);
+});
+
+test('an account may have a bounded number of invitations mailed in a day; links are not counted', async () => {
+  const { inviteTo, pass } = openAccount();
+  for (let n = 0; n < MAILED_INVITATION_LIMIT.tries; n += 1) await inviteTo('new@example.com');
+  expect(await codeOf(inviteTo('new@example.com'))).toBe('RATE_LIMITED');
+  expect(await codeOf(inviteTo(null))).toBe(null);
+  pass(MAILED_INVITATION_LIMIT.windowMs);
+  expect(await codeOf(inviteTo('new@example.com'))).toBe(null);
 });
 
 test('an account may try a bounded number of taken addresses; accepting does not count', async () => {

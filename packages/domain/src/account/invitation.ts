@@ -1,3 +1,4 @@
+import { linkToken } from '../check/public-link.js';
 import { AppError, badRequest } from '../errors.js';
 import { newUuid } from '../ids.js';
 import { freeAt, type ReserveTries, secondsUntil } from './attempts.js';
@@ -14,6 +15,9 @@ export const INVITATION_LIFE_MS = 7 * 86_400_000;
 /** How many taken addresses the invited persons of one account may try: each refusal reveals that the address has an account. */
 export const TAKEN_ADDRESS_LIMIT = { tries: 20, windowMs: 60 * 60_000 } as const;
 
+/** How many invitations an account may have mailed: nothing shows that their addresses want mail. */
+export const MAILED_INVITATION_LIMIT = { tries: 100, windowMs: 24 * 60 * 60_000 } as const;
+
 /** A pending invitation. `email`: lower case; null when the invited person chooses it. `invitedBy`: the address of an owner. */
 export type Invitation = {
   id: string;
@@ -24,8 +28,8 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/** An invitation to be stored. `invitedBy`: the id of the owner. `tokenHash`: SHA-256. */
-export type NewInvitation = Invitation & { accountId: string; tokenHash: Uint8Array };
+/** An invitation to be stored. `invitedBy`: the id of the owner. `tokenHash`: SHA-256. `mailDueAt`: null when it is not mailed. */
+export type NewInvitation = Invitation & { accountId: string; tokenHash: Uint8Array; mailDueAt: Date | null };
 
 /** What the holder of an invitation's link may know. */
 export type OpenInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & {
@@ -36,69 +40,83 @@ export type OpenInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & 
 /** The user whom an accepted invitation creates. */
 export type NewMember = { id: string; email: string; passwordHash: string; now: Date };
 
-/** An e-mail in plain text. */
-export type InvitationMail = { to: string; subject: string; text: string };
+/** An invitation whose link is to be mailed. `accountName` and `invitedBy`: as their owners wrote them. `attempts`: begun. */
+export type InvitationToMail = Omit<Invitation, 'email'> & {
+  email: string;
+  accountName: string;
+  attempts: number;
+  /** Whether the account is enabled. */
+  isWanted: boolean;
+};
 
-/** The message with an invitation's link. */
-export const composeInvitation = (
-  to: string,
-  {
-    accountName,
-    invitedBy,
-    role,
-    url,
-    expiresAt,
-  }: Pick<NewInvitation, 'invitedBy' | 'role' | 'expiresAt'> & {
-    accountName: string;
-    url: string;
-  },
-): InvitationMail => ({
-  to,
-  subject: `Invitation to ${accountName} in the VAT Validation Service`,
-  text: `${invitedBy} invites you to join the account ${accountName} as ${role}.
+/**
+ * The token of an invitation, under the key of public links: workers make it again to mail the link, so it is stored nowhere.
+ * 144 bits, of which only the hash is compared.
+ */
+export const invitationTokenOf =
+  (readKey: () => Promise<Uint8Array>) =>
+  async (invitationId: string): Promise<string> =>
+    linkToken(await readKey(), `invitation ${invitationId}`);
 
-Choose a password to accept:
-${url}
-
-The link works once, until ${expiresAt.toUTCString()}. If you do not know ${invitedBy}, ignore this message.
-`,
-});
+/** The path of the page that accepts an invitation. In the fragment, which browsers send to no server and in no Referer header. */
+export const invitationPath = (token: string): string => `/app/invitation#${token}`;
 
 type InviteDeps = {
-  tokens: Pick<SessionSecrets, 'issue' | 'hash'>;
+  tokens: Pick<SessionSecrets, 'hash' | 'hashAddress'>;
+  tokenOf: (invitationId: string) => Promise<string>;
+  /** Whether a mail server is configured. */
+  sendsMail: boolean;
+  /** Counts invitations to be mailed. */
+  reserve: ReserveTries;
   /** Replaces a pending invitation for the same address. `not_owner`: the inviting user is no owner any more. */
   insertInvitation: (
     invitation: NewInvitation,
     limits: { members: number; invitations: number },
   ) => Promise<'inserted' | 'not_owner' | 'is_member' | 'too_many_members' | 'too_many_invitations'>;
-  /** The address of the page that accepts the invitation with a token. */
-  linkOf: (token: string) => string;
-  /** Must neither fail nor wait for the mail server: the owner can pass on the link. */
-  sendMail: (mail: InvitationMail) => void;
+  baseUrl: () => string;
   now: () => Date;
 };
 
 type InviteInput = {
   accountId: string;
-  accountName: string;
   owner: { id: string; email: string };
   email: string | null;
   role: Role;
 };
 
 /**
- * Invites a person to an account. `url` is shown once. Throws FORBIDDEN, EMAIL_TAKEN for the address of a member, MEMBER_LIMIT.
- * That an address belongs to another account is not said here, but only to the person who has the link.
+ * Invites a person to an account. `url` is shown once; `isMailed`: it is also sent to the address, within seconds. Throws FORBIDDEN,
+ * EMAIL_TAKEN for the address of a member, MEMBER_LIMIT, and RATE_LIMITED after {@link MAILED_INVITATION_LIMIT}. That an address belongs
+ * to another account is not said here, but only to the person who has the link.
  */
 export const invite =
-  ({ tokens, insertInvitation, linkOf, sendMail, now }: InviteDeps) =>
-  async ({ accountId, accountName, owner, email, role }: InviteInput): Promise<Invitation & { url: string }> => {
-    const token = tokens.issue();
+  ({ tokens, tokenOf, sendsMail, reserve, insertInvitation, baseUrl, now }: InviteDeps) =>
+  async ({ accountId, owner, email, role }: InviteInput): Promise<Invitation & { url: string; isMailed: boolean }> => {
+    const id = newUuid();
+    const token = await tokenOf(id);
     const createdAt = now();
+    const isMailed = sendsMail && email !== null;
+    if (isMailed) {
+      const { tries, windowMs } = MAILED_INVITATION_LIMIT;
+      const refused = await reserve(
+        [{ key: tokens.hashAddress(`\0mailed invitations of\0${accountId}`), tries }],
+        createdAt,
+      );
+      if (refused.length > 0)
+        throw new AppError('RATE_LIMITED', {
+          message: `The account has sent ${tries} invitations within a day.`,
+          extra: { retry_after: secondsUntil(freeAt(refused), createdAt, windowMs) },
+        });
+    }
     const expiresAt = new Date(createdAt.getTime() + INVITATION_LIFE_MS);
-    const invitation = { id: newUuid(), email, role, createdAt, expiresAt };
-    const stored = { ...invitation, accountId, invitedBy: owner.id, tokenHash: tokens.hash(token) };
-    const outcome = await insertInvitation(stored, { members: MAX_MEMBERS, invitations: MAX_INVITATIONS });
+    const invitation = { id, email, role, createdAt, expiresAt };
+    const outcome = await insertInvitation(
+      {
+        ...{ ...invitation, accountId, invitedBy: owner.id, tokenHash: tokens.hash(token) },
+        mailDueAt: isMailed ? createdAt : null,
+      },
+      { members: MAX_MEMBERS, invitations: MAX_INVITATIONS },
+    );
     if (outcome === 'not_owner') throw refusedByRole('member');
     if (outcome === 'is_member')
       throw new AppError('EMAIL_TAKEN', { message: 'A member of the account has this e-mail address.' });
@@ -108,9 +126,7 @@ export const invite =
         message: `The account has ${MAX_INVITATIONS} pending invitations already.`,
         extra: { limit: MAX_INVITATIONS },
       });
-    const shown = { ...invitation, invitedBy: owner.email, url: linkOf(token) };
-    if (email !== null) sendMail(composeInvitation(email, { ...shown, accountName }));
-    return shown;
+    return { ...invitation, invitedBy: owner.email, url: `${baseUrl()}${invitationPath(token)}`, isMailed };
   };
 
 const endedInvitation = (): AppError =>

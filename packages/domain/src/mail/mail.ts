@@ -42,15 +42,17 @@ const RETRY_DELAYS_MS = [5_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 
 const GIVE_UP_AFTER_MS = 86_400_000;
 
 /** When a mail is attempted again after a failed attempt; null when it is given up. `attempts` includes that one. */
-export const planMail = (mail: { attempts: number; createdAt: Date }, failedAt: Date): Date | null => {
+export const planMail = (mail: Pick<MailOnItsWay, 'attempts' | 'createdAt'>, failedAt: Date): Date | null => {
   const delay = RETRY_DELAYS_MS[Math.min(mail.attempts, RETRY_DELAYS_MS.length) - 1] ?? 0;
   const next = failedAt.getTime() + delay;
   return next > mail.createdAt.getTime() + GIVE_UP_AFTER_MS ? null : new Date(next);
 };
 
-/** A mail on its way. Ids are UUIDs. */
-export type PendingMail = {
-  id: string;
+/** Any mail on its way. `attempts`: those that were begun. `isWanted`: false when it is not to be sent any more. */
+export type MailOnItsWay = { id: string; createdAt: Date; attempts: number; isWanted: boolean };
+
+/** A mail about what happened. Ids are UUIDs. `isWanted`: the user still wants mail of the kind, and the account is enabled. */
+export type PendingMail = MailOnItsWay & {
   kind: MailKind;
   userId: string;
   email: string;
@@ -59,11 +61,6 @@ export type PendingMail = {
   /** How many things happened, and the subjects of the first few. */
   itemCount: number;
   subjectIds: string[];
-  createdAt: Date;
-  /** Attempts that were begun. */
-  attempts: number;
-  /** Whether the user still wants mail of the kind, and the account is enabled. */
-  isWanted: boolean;
 };
 
 export type FailedDelivery = {

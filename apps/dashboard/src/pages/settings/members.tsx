@@ -96,7 +96,7 @@ const invitationColumns = (mayManage: boolean): readonly Column<Invitation>[] =>
   },
 ];
 
-type Invited = Invitation & { url: string };
+type Invited = Invitation & { url: string; mailed: boolean };
 
 const InviteForm = ({ pending }: { pending: readonly Invitation[] }) => {
   const form = useRef<HTMLFormElement>(null);
@@ -129,7 +129,12 @@ const InviteForm = ({ pending }: { pending: readonly Invitation[] }) => {
         </Button>
       </Form>
       <ErrorAlert error={invite.error} />
-      {invited && isPending && <SecretOnce what="invitation link" text={invited.url} />}
+      {invited && isPending && (
+        <>
+          {invited.mailed && <p className="hint">We also send the link to {invited.email}.</p>}
+          <SecretOnce what="invitation link" text={invited.url} />
+        </>
+      )}
     </>
   );
 };
