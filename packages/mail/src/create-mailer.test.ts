@@ -48,7 +48,7 @@ test('a mail arrives as plain text and HTML, with the headers of mail that progr
 
 test('no subject adds a header, a recipient or a part', async () => {
   const mailer = createMailer({ url: server.url, from: FROM });
-  const names = ['from', 'to', 'subject', 'message-id', 'auto-submitted', 'date', 'mime-version', 'content-type'];
+  const names = ['from', 'to', 'message-id', 'auto-submitted', 'date', 'mime-version', 'content-type'];
   const hostile = anyText({ minLength: 1, maxLength: 60 }).map((text) => `A\r\nBcc: x@y.example${text}\r\n\r\n<b>`);
   try {
     await fc.assert(
@@ -57,7 +57,12 @@ test('no subject adds a header, a recipient or a part', async () => {
         await mailer.send(mail, never());
         const arrived = server.mails.find(({ email }) => email.messageId?.includes(mail.id));
         expect(arrived?.to).toEqual([TO]);
-        expect(arrived?.email.headers.map(({ key }) => key).toSorted()).toEqual(names.toSorted());
+        const keys = arrived?.email.headers.map(({ key }) => key) ?? [];
+        // A subject of blanks has no header.
+        const subjects = keys.filter((key) => key === 'subject').length;
+        expect(subjects).toBeLessThanOrEqual(1);
+        if (/[\p{L}\p{N}]/u.test(subject)) expect(subjects).toBe(1);
+        expect(keys.filter((key) => key !== 'subject').toSorted()).toEqual(names.toSorted());
         expect(arrived?.email.text?.trim()).toBe('Plain ü');
       }),
       { numRuns: 100 },
