@@ -406,6 +406,6 @@ test('each kind of e-mail is turned on and off, saved at once, and shown after a
   expect(await shown()).toEqual([true, false, false, true]);
   const hint = String(await box('Quota').getAttribute('aria-describedby'));
   expect(await page.locator(`[id="${hint}"]`).textContent()).toBe(
-    '80 % and 100 % of the checks of the month are used.',
+    '80% and 100% of the checks of the month are used.',
   );
 });

@@ -17,7 +17,7 @@ const KINDS: readonly { kind: Kind; label: string; hint: string }[] = [
     label: 'Failed deliveries',
     hint: 'All attempts to send an event to your webhook failed.',
   },
-  { kind: 'quota', label: 'Quota', hint: '80 % and 100 % of the checks of the month are used.' },
+  { kind: 'quota', label: 'Quota', hint: '80% and 100% of the checks of the month are used.' },
   { kind: 'completed_batches', label: 'Completed batches', hint: 'All lines of a batch have ended.' },
   { kind: 'watch_changes', label: 'Changes of watches', hint: 'A watched number has another status, name or address.' },
 ];
