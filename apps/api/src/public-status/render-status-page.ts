@@ -1,6 +1,7 @@
 import type { publicStatusSchema } from '@vat/contracts';
 import { type Health, healthOf, MAP_POSITIONS, type MemberState } from '@vat/domain';
 import type { z } from 'zod';
+import { renderPublicPage } from '../http/render-public-page.js';
 import { STATUS_STYLE } from './status-style.js';
 
 type PublicStatus = z.input<typeof publicStatusSchema>;
@@ -99,20 +100,7 @@ export const renderStatusPage = ({ generated_at, member_states, history }: Publi
   const legend = (['ok', 'degraded', 'down', 'unknown'] as const).map(
     (health) => `<li class="${health}">${WORDS[health]}${MARKS[health] && ` (${MARKS[health]})`}</li>`,
   );
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="60">
-<title>Status of the member states · VAT Validation Service</title>
-<link rel="icon" href="/app/icon.svg">
-<style>${STATUS_STYLE}</style>
-</head>
-<body>
-<header><img src="/app/icon.svg" alt="" width="28" height="28"><span>VAT Validation Service</span></header>
-<main>
-<h1>${headline(member_states)}</h1>
+  const content = `<h1>${headline(member_states)}</h1>
 <p class="soft">Whether the VAT registers of the member states answer, as measured by the lookups of this service in the last 15 minutes. Updated ${time(generated_at)}; the page reloads every minute.</p>
 <section aria-labelledby="now"><h2 id="now">Now</h2>
 <ul class="map">${member_states.map(tile).join('')}</ul>
@@ -121,9 +109,6 @@ export const renderStatusPage = ({ generated_at, member_states, history }: Publi
 <section aria-labelledby="days"><h2 id="days">The last 30 days, by the hour</h2>
 <ul class="states">${rows.join('\n')}</ul>
 <p class="axis soft small"><span>30 days ago</span><span>now</span></p></section>
-<p class="soft small">An outage is never a verdict: a number whose member state does not answer waits and is checked later. The same figures as <a href="/status.json">JSON</a>.</p>
-</main>
-</body>
-</html>
-`;
+<p class="soft small">An outage is never a verdict: a number whose member state does not answer waits and is checked later. The same figures as <a href="/status.json">JSON</a>.</p>`;
+  return renderPublicPage({ title: 'Status of the member states', style: STATUS_STYLE, content, refreshSeconds: 60 });
 };

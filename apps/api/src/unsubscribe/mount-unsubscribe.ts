@@ -2,6 +2,7 @@ import type { MailChoice } from '@vat/db';
 import { MAIL_KIND_NAMES, type MailKind, type Unsubscription } from '@vat/domain';
 import type { IRouter, RequestHandler, Response } from 'express';
 import { dropRestOfBody } from '../http/connection.js';
+import { renderPublicPage } from '../http/render-public-page.js';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 import { type LimitNetworkRateDeps, limitNetworkRate } from '../middleware/limit-rate.js';
@@ -22,24 +23,8 @@ const BUTTON =
 const SETTINGS = '<p class="soft small">All notifications are in the <a href="/app/settings">settings</a>.</p>';
 
 /** A page; everything in it comes from fixed lists. */
-const pageOf = (title: string, content: string): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · VAT Validation Service</title>
-<link rel="icon" href="/app/icon.svg">
-<style>${STATUS_STYLE}</style>
-</head>
-<body>
-<header><img src="/app/icon.svg" alt="" width="28" height="28"><span>VAT Validation Service</span></header>
-<main>
-<h1>${title}</h1>
-${content}
-</main>
-</body>
-</html>
-`;
+const pageOf = (title: string, content: string): string =>
+  renderPublicPage({ title, style: STATUS_STYLE, content: `<h1>${title}</h1>\n${content}` });
 
 const question = (kind: MailKind): string =>
   pageOf(

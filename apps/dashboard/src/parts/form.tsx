@@ -127,6 +127,20 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
   );
 };
 
+/** The password that a new user chooses. */
+export const NewPassword = ({ autoFocus = false }: { autoFocus?: boolean }) => (
+  <Field
+    label="Password"
+    name="password"
+    type="password"
+    autoComplete="new-password"
+    minLength={12}
+    hint="Use at least 12 characters, such as a few words."
+    isRequired
+    autoFocus={autoFocus}
+  />
+);
+
 type CheckboxProps = { label: string; hint: string; isSelected: boolean; onChange: (isSelected: boolean) => void };
 
 /** A checkbox with a label and a hint. */

@@ -6,7 +6,7 @@ import { isNotFound } from '../../api/errors.js';
 import type { OpenInvitation, Session } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { Field, Form, filledFields } from '../../parts/form.js';
+import { Field, Form, filledFields, NewPassword } from '../../parts/form.js';
 import { ErrorAlert, QueryView } from '../../parts/states.js';
 import { DateTime, Status } from '../../parts/text.js';
 import { useBoot, useSetSession } from '../../session/session.js';
@@ -42,16 +42,7 @@ const AcceptForm = ({ token, invitation, accept }: AcceptFormProps) => {
         ) : (
           <Field label="E-mail" type="email" autoComplete="username" value={email} isReadOnly />
         )}
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          minLength={12}
-          hint="Use at least 12 characters, such as a few words."
-          isRequired
-          autoFocus={email !== null}
-        />
+        <NewPassword autoFocus={email !== null} />
         <Button type="submit" variant="primary" isPending={accept.isPending}>
           Join
         </Button>

@@ -4,7 +4,7 @@ import type { FormEvent } from 'react';
 import type { Session } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
-import { Field, Form } from '../../parts/form.js';
+import { Field, Form, NewPassword } from '../../parts/form.js';
 import { ErrorAlert, QueryView } from '../../parts/states.js';
 import { useBoot, useSetSession } from '../../session/session.js';
 import { Redirect, SignedOutLayout } from '../../shell/gate.js';
@@ -47,15 +47,7 @@ export const SignUpPage = () => {
                   autoFocus
                 />
                 <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired />
-                <Field
-                  label="Password"
-                  name="password"
-                  type="password"
-                  autoComplete="new-password"
-                  minLength={12}
-                  hint="Use at least 12 characters, such as a few words."
-                  isRequired
-                />
+                <NewPassword />
                 <Button type="submit" variant="primary" isPending={signUp.isPending}>
                   Create account
                 </Button>

@@ -1,0 +1,27 @@
+type PublicPage = {
+  /** Plain text of a fixed list, as all content of these pages. */
+  title: string;
+  style: string;
+  /** HTML, from the heading on. */
+  content: string;
+  refreshSeconds?: number;
+};
+
+/** A page outside the dashboard, as HTML without scripts. */
+export const renderPublicPage = ({ title, style, content, refreshSeconds }: PublicPage): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">${refreshSeconds === undefined ? '' : `\n<meta http-equiv="refresh" content="${refreshSeconds}">`}
+<title>${title} · VAT Validation Service</title>
+<link rel="icon" href="/app/icon.svg">
+<style>${style}</style>
+</head>
+<body>
+<header><img src="/app/icon.svg" alt="" width="28" height="28"><span>VAT Validation Service</span></header>
+<main>
+${content}
+</main>
+</body>
+</html>
+`;
