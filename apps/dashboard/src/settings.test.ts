@@ -405,7 +405,5 @@ test('each kind of e-mail is turned on and off, saved at once, and shown after a
   await box('Quota').waitFor();
   expect(await shown()).toEqual([true, false, false, true]);
   const hint = String(await box('Quota').getAttribute('aria-describedby'));
-  expect(await page.locator(`[id="${hint}"]`).textContent()).toBe(
-    '80% and 100% of the checks of the month are used.',
-  );
+  expect(await page.locator(`[id="${hint}"]`).textContent()).toBe('80% and 100% of the checks of the month are used.');
 });
