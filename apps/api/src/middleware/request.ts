@@ -16,7 +16,7 @@ export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 };
 
-/** The path as it is logged: everything after the id in a link with a token is left out, since whoever has the token can use it. */
+/** The path as it is logged. In a link with a token everything after the id is left out: anybody who has the token can use it. */
 export const loggedPath = (path: string): string =>
   path.replace(/(\/(?:verify|unsubscribe)\/(?:(?:chk|usr)_[0-9a-z]{26}(?![0-9a-z]))?).+/i, '$1…');
 

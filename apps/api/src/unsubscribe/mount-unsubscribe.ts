@@ -43,9 +43,9 @@ const confirmation = (kind: MailKind): string =>
 const UNKNOWN = pageOf('This link is not valid', `<p>Copy the whole link from the e-mail.</p>\n${SETTINGS}`);
 
 /**
- * Mounts /unsubscribe/<user id>.<kind>.<token>, the link at the end of a mail. GET asks and changes nothing, since mail programs open
- * links to scan them. POST turns the kind off: from the page, and from mailboxes in one click (RFC 8058), which have no session. The
- * body of the POST says nothing more and is not read.
+ * Mounts /unsubscribe/<user id>.<kind>.<token>, the link at the end of a mail. GET shows a question and changes nothing, since
+ * mail programs open links to scan them. POST turns the kind off: from the page, and from mailboxes in one click (RFC 8058),
+ * which have no session. The body of the POST says nothing more and is not read.
  */
 export const mountUnsubscribe = (app: IRouter, deps: UnsubscribeDeps): void => {
   const send = (res: Response, page: string | null): void =>
@@ -54,7 +54,7 @@ export const mountUnsubscribe = (app: IRouter, deps: UnsubscribeDeps): void => {
       .type('html')
       .send(page ?? UNKNOWN);
 
-  const ask: RequestHandler = async (req, res) => {
+  const showQuestion: RequestHandler = async (req, res) => {
     const link = await deps.readUnsubscribeLink(String(req.params.link));
     send(res, link && question(link.kind));
   };
@@ -67,5 +67,5 @@ export const mountUnsubscribe = (app: IRouter, deps: UnsubscribeDeps): void => {
   };
 
   const before = [secure('unsubscribe'), limitNetworkRate(deps)];
-  resource(app, '/unsubscribe/:link', { get: [...before, ask], post: [...before, turnOff] });
+  resource(app, '/unsubscribe/:link', { get: [...before, showQuestion], post: [...before, turnOff] });
 };
