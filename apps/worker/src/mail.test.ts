@@ -217,7 +217,7 @@ test('a mail server that hangs delays neither checks nor batches nor deliveries'
   await until('the mail', () => mailsTo(of).length === 1, 30_000);
 }, 90_000);
 
-test('the link at the end turns one kind off: GET asks, POST does it without a session, another token does nothing', async () => {
+test('the link at the end turns one kind off: GET shows a question, POST does it without a session, another token does nothing', async () => {
   const of = await owner({ quota: '2' });
   await wantAll(of);
   await check(of);

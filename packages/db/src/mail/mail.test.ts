@@ -187,7 +187,7 @@ test('what happens while a mail is on its way, and for an hour after it was sent
   expect([await create(of, tooEarly), (await waitingOf(of, tooEarly))[0]?.isFree]).toEqual([false, false]);
   expect(await itemsOf(of)).toHaveLength(1);
   expect([(await waitingOf(of, inTime))[0]?.isFree, await create(of, inTime)]).toEqual([true, true]);
-  // A mail that was given up told nobody.
+  // A mail that was given up reached nobody.
   await endMail(of, 'failed', inTime);
   await addItems(of, 'failed_deliveries', [newUuid()]);
   expect(await create(of, inTime)).toBe(true);

@@ -125,7 +125,7 @@ const readQuota = async (db: Queryable, { accountId, createdAt }: Subjects): Pro
   return { kind: 'quota', period, quota: monthlyQuota(usage), taken: usage.taken, percent: usage.percent };
 };
 
-/** What a mail tells; null when all of it was deleted meanwhile. */
+/** The contents of a mail; null when all of it was deleted meanwhile. */
 export const readMailFacts =
   (db: Queryable) =>
   async (mail: Subjects): Promise<MailFacts | null> => {

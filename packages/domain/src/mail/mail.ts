@@ -80,7 +80,7 @@ export type CompletedBatch = {
   failed: number;
 };
 
-/** What a mail tells. The lists have the first few things, without those that were deleted meanwhile. `period`: YYYY-MM. */
+/** The contents of a mail. The lists have the first few things, without those that were deleted meanwhile. `period`: YYYY-MM. */
 export type MailFacts =
   | { kind: 'failed_deliveries'; deliveries: FailedDelivery[] }
   | { kind: 'quota'; percent: number; taken: number; quota: number; period: string }

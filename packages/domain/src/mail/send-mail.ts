@@ -12,7 +12,7 @@ export type MailOutcome =
 type SendMailDeps<Mail extends MailOnItsWay, Facts> = {
   /** Claims an attempt for this process until `leasedUntil`. */
   claim: (mailId: string, now: Date, leasedUntil: Date) => Promise<MailClaim<Mail>>;
-  /** Null when there is nothing left to tell. */
+  /** Null when there is nothing left to report. */
   readFacts: (mail: Mail) => Promise<Facts | null>;
   /** Rejects when the mail server has not accepted the mail, and when `abort` aborts. */
   send: (mail: Mail, facts: Facts, abort: AbortSignal) => Promise<void>;
