@@ -9,6 +9,8 @@ import { openWorld } from './open-world.js';
 import { type ProfileLine, summarizeProfile } from './profile.js';
 
 export type SlotsFigures = SlotUse & {
+  /** Answers take between half of `latency_ms` and one and a half of it; otherwise all take the same time. */
+  varies: boolean;
   workers: number;
   requests: number;
   max_in_flight: number;
@@ -27,12 +29,14 @@ export const measureSlots = async (
     requests,
     workers,
     latencyMs,
-    profiled,
-  }: { requests: number; workers: number; latencyMs: number; profiled: boolean },
+    varies = false,
+    profiled = false,
+  }: { requests: number; workers: number; latencyMs: number; varies?: boolean; profiled?: boolean },
 ): Promise<SlotsFigures> => {
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
   const world = await openWorld(latencyMs, { apis: 0, workers: 0 });
   try {
+    if (varies) await world.vies.defaults({ latency_ms: latencyMs / 2, jitter_ms: latencyMs });
     const storage = measureStorage(requests);
     await storage.begin(world);
     await insertBacklog(world, requests);
@@ -58,6 +62,7 @@ export const measureSlots = async (
     if (profiled) await Promise.all(started.map((worker) => worker.stop()));
     return {
       ...use,
+      varies,
       workers,
       requests,
       max_in_flight: await readMaxInFlight(world),

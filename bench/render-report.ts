@@ -72,7 +72,7 @@ const slotsTable = (figures: SlotsFigures[]): string =>
     ],
     figures.map((f) => [
       `${f.workers}${f.profile.length > 0 ? ' (profiled)' : ''}`,
-      f.latency_ms,
+      f.varies ? `${f.latency_ms / 2} to ${f.latency_ms * 1.5}` : f.latency_ms,
       `${Math.round(f.lookups_per_s)} / ${Math.round(f.ideal_per_s)}`,
       f.slot_use.toFixed(2),
       Math.round(f.checks_per_s),
