@@ -33,6 +33,7 @@ test.each([
   ['Århus', 'Aarhus'],
   ['Χαλάνδρι', 'Halandri'],
   ['Търговище', 'Turgovishte'],
+  ['София', 'Sofiya'],
   ['Ευρώπη', 'Europi'],
   ['Ｆｕｌｌ', 'Full'],
   ["O'Brien", 'O’BRIEN'],

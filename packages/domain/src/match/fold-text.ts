@@ -125,7 +125,8 @@ const toWord = (text: string): Word => {
   const abbreviated = text !== bare;
   if (ASCII.test(bare)) {
     const spelling = bare.toLowerCase();
-    return { spellings: [spelling, spelling, spelling], abbreviated };
+    // Bulgarian -ия is officially -ia; many write -iya.
+    return { spellings: [spelling, spelling, spelling.replace(/iya$/, 'ia')], abbreviated };
   }
   return { spellings: [latinize(bare, 0), latinize(bare, 1), latinize(bare, 2)], abbreviated };
 };

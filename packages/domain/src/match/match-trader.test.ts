@@ -45,6 +45,11 @@ test.each([
   });
 });
 
+test('the form of a Bulgarian sole trader counts nowhere, in front or behind, in either script', () => {
+  const stated: StatedTrader = { source: 'vies', memberState: 'BG', name: 'ЕТ ИВАН ПЕТРОВ' };
+  expect(matchTrader({ name: 'Ivan Petrov ET' }, [stated])?.score).toBe(100);
+});
+
 test('parts that a source states separately win over its address', () => {
   const stated = { ...VIES, street: 'Vodičkova 1', city: null };
   expect(matchTrader(TRADER, [stated])).toMatchObject({ street: { found: 'Vodičkova 1' }, city: { found: 'PRAHA 4' } });

@@ -58,10 +58,10 @@ const expand = (name: string): string =>
     .replace(/\bc\.?[ií]a\b\.?/giu, 'compañía')
     .replace(/\bv\.?\s?d\.?\s(?=\p{L}{3})/giu, 'van der ');
 
-/** "und" in "GmbH und Co. KG" is the "&" of the table of forms. */
+/** "und" in "GmbH und Co. KG" is the "&" of the table of forms. At either end of a name, "ET" is a sole trader in Bulgaria. */
 const canonicalizeForForm = (words: readonly Word[]): Word[] =>
-  words.map((word) =>
-    spellingOf(word) === 'und' || spellingOf(word) === 'et'
+  words.map((word, at) =>
+    at > 0 && at < words.length - 1 && ['und', 'et'].includes(spellingOf(word))
       ? { spellings: ['and', 'and', 'and'], abbreviated: false }
       : word,
   );

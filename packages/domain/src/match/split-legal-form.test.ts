@@ -17,6 +17,7 @@ test.each([
   ['Oy Acme Ab', 'acme', 'ab'],
   ['S.C. ACME S.R.L.', 'acme', 'srl'],
   ['АКМЕ - ЕООД', 'akme', 'eood'],
+  ['Акционерно дружество АКМЕ', 'akme', 'ad'],
   ['ΑΚΜΕ Μονοπρόσωπη Ι.Κ.Ε.', 'akme', 'ike'],
   ['Acme Baugesellschaft m.b.H.', 'acme bau', 'gmbh'],
   ['Acme Ltd Belfast Branch', 'acme belfast branch', 'ltd'],
