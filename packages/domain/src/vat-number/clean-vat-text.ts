@@ -26,30 +26,61 @@ const NAMES = [
   ...['VAT', 'VATIN', 'TAX'],
   ...['UID', 'UST', 'USTID', 'MWST', 'UMSATZSTEUER'], // AT, DE
   ...['TVA', 'BTW'], // BE, FR, LU, NL
-  ...['ДДС', 'ИНПОЗДДС', 'ЕИК', 'DDS', 'EIK', 'BULSTAT'], // BG
+  ...['ДДС', 'ИНПОДДС', 'ИНПОЗДДС', 'ЕИК', 'DDS', 'EIK', 'BULSTAT'], // BG
   ...['ΑΦΜ', 'ΦΠΑ', 'AFM', 'FPA'], // CY, EL
   ...['DIC', 'DPH', 'ICDPH'], // CZ, SK
-  ...['CVR', 'MOMS', 'MOMSREG'], // DK, SE
+  ...['CVR', 'MOMS', 'MOMSREG', 'MOMSREGISTRERINGS'], // DK, SE
   ...['KMKR'], // EE
-  ...['NIF', 'CIF', 'IVA', 'NIFIVA', 'NIPC'], // ES, PT
+  ...['NIF', 'CIF', 'IVA', 'NIPC'], // ES, PT
   ...['ALV'], // FI
   ...['OIB', 'PDV'], // HR
   ...['AFA', 'ADOSZAM', 'KOZOSSEGIADOSZAM'], // HU
-  ...['PIVA', 'PARTITAIVA'], // IT
+  ...['PIVA', 'PARTIVA', 'PARTITAIVA'], // IT
   ...['PVM', 'PVN'], // LT, LV
   ...['NIP'], // PL
-  ...['CUI'], // RO
+  ...['CUI', 'FISCAL'], // RO
   ...['DDV', 'IDZADDV', 'DAVCNA'], // SI
 ];
 /** What stands before a name: `N° de TVA`, `Numero di IVA`, `EU VAT`, `ID PDV`. */
-const BEFORE = ['EU', 'ID', 'COD', 'CODICE', 'N°', 'NO', 'NUM', 'NUMERO', 'N°DE', 'NODE', 'NUMERODE', 'NUMERODI'];
+const BEFORE = [
+  ...['EU', 'ID', 'COD', 'CODICE', 'N°', 'NO', 'NR', 'NUM', 'NUMER', 'NUMERO', 'НОМЕРПО'],
+  ...['N°DE', 'NODE', 'NUMERODE', 'NUMERODI'],
+];
 /** What follows one, several of them too: `VAT Reg. No.`, `USt-IdNr.`. None begins like a covered number. */
 const AFTER = [
-  ...['ID', 'IDENT', 'IDENTIFICATION', 'REG', 'REGISTRATION', 'EU', 'UE', 'INTRACOM', 'INTRACOMMUNAUTAIRE'],
-  ...['N°', 'NO', 'NR', 'NRO', 'NUM', 'NUMBER', 'NUMMER', 'NUMERO', 'CODE', 'KOD', 'KODAS', '#'],
+  ...[
+    'ID',
+    'IDENT',
+    'IDENTIFICATION',
+    'IDENTIFIKATIONS',
+    'IDENTIFICATIE',
+    'REG',
+    'REGISTRATION',
+    'EU',
+    'UE',
+    'INTRACOM',
+    'INTRACOMMUNAUTAIRE',
+  ],
+  ...[
+    'N°',
+    'NO',
+    'NR',
+    'NRO',
+    'NUM',
+    'NUMBER',
+    'NUMMER',
+    'NUMERO',
+    'НОМЕР',
+    'CODE',
+    'KOD',
+    'KODAS',
+    'MOKETOJOKODAS',
+    '#',
+  ],
 ];
 const oneOf = (words: readonly string[]) => `(?:${words.join('|')})`;
-const LABEL = new RegExp(`^${oneOf(BEFORE)}?${oneOf(NAMES)}${oneOf(AFTER)}*$`, 'u');
+/** Several names where a state has several languages: `TVA/BTW`. */
+const LABEL = new RegExp(`^${oneOf(BEFORE)}?(?:${oneOf(NAMES)}${oneOf(AFTER)}*)+$`, 'u');
 
 /** In UTF-16 code units, longer than any label; bounds the work on long texts. */
 const MAX_LABEL_LENGTH = 40;

@@ -139,6 +139,16 @@ describe('resolveCountry with a label in front', () => {
     ['MOMSREGNRSE556188840401', undefined, 'SE 556188840401'],
     ['DIČCZ25123891', undefined, 'CZ 25123891'],
     ['ΑΦΜEL094259216', undefined, 'EL 094259216'],
+    ['ДДСНОМЕРBG175074752', undefined, 'BG 175074752'],
+    ['ИНПОДДСBG175074752', undefined, 'BG 175074752'],
+    ['НОМЕРПОДДСBG175074752', undefined, 'BG 175074752'],
+    ['NRTVARO18547290', undefined, 'RO 18547290'],
+    ['CODFISCALRO18547290', undefined, 'RO 18547290'],
+    ['NUMERNIPPL8567346215', undefined, 'PL 8567346215'],
+    ['PVMMOKĖTOJOKODASLT119511515', undefined, 'LT 119511515'],
+    ['USTIDENTIFIKATIONSNUMMERDE136695976', undefined, 'DE 136695976'],
+    ['MOMSREGISTRERINGSNUMMERSE556188840401', undefined, 'SE 556188840401'],
+    ['TVABTWBE0428759497', undefined, 'BE 0428759497'],
   ])('takes %s with %s as %s', (cleaned, countryCode, expected) => {
     expect(field(cleaned, countryCode)).toBe(expected);
   });
