@@ -1,19 +1,24 @@
 import { type Ddl, exists } from './ddl.js';
 import { listPartitions, type Partition, type PartitionedTable, partition } from './partitions.js';
 
-/** Time-stamps per statement, so that each statement is short. */
-const STAMPS = 5_000;
+/** Rows per statement, so that each statement is short. */
+const CHUNK = 5_000;
 
-/** Deletes the time-stamps of the checks of a range; they are few, and their table is not partitioned. */
-const deleteStamps = async ({ run }: Ddl, { from, to }: Partition): Promise<void> => {
-  for (let n = STAMPS; n === STAMPS; ) {
-    const { rowCount } = await run(
-      `DELETE FROM stamp WHERE subject_id IN (
-         SELECT subject_id FROM stamp WHERE kind = 'check' AND subject_id >= $1 AND subject_id < $2 LIMIT ${STAMPS})`,
-      [from, to],
-    );
-    n = rowCount ?? 0;
-  }
+/** Deletes up to {@link CHUNK} rows that belong to a partition, from $1 to $2, and are not in partitions of its months. */
+const BELONGING: Partial<Record<PartitionedTable, string>> = {
+  // Time-stamps are few, and their table is not partitioned.
+  check: `
+    DELETE FROM stamp WHERE subject_id = ANY(ARRAY(
+      SELECT subject_id FROM stamp WHERE kind = 'check' AND subject_id >= $1 AND subject_id < $2 LIMIT ${CHUNK}))`,
+  // The delivery of a resend is of a later month than its event, without which it cannot be shown.
+  event: `
+    DELETE FROM delivery WHERE id = ANY(ARRAY(
+      SELECT id FROM delivery WHERE state <> 'pending' AND event_id >= $1 AND event_id < $2 LIMIT ${CHUNK}))`,
+};
+
+const deleteBelonging = async ({ run }: Ddl, table: PartitionedTable, { from, to }: Partition): Promise<void> => {
+  const statement = BELONGING[table];
+  for (let n = CHUNK; statement !== undefined && n === CHUNK; ) n = (await run(statement, [from, to])).rowCount ?? 0;
 };
 
 /** Whether a partition must stay although all of its ids have expired. `bound`: lower than all ids that have not. */
@@ -51,7 +56,7 @@ export const dropExpired = async (
 ): Promise<{ dropped: string[]; left: boolean; failures: unknown[] }> => {
   const [dropped, failures]: [string[], unknown[]] = [[], []];
   const mustStay = conditions(ddl);
-  // A delivery without its event serves nobody.
+  // A delivery without its event cannot be shown.
   const deliveries = deliveryBound > evidenceBound ? deliveryBound : evidenceBound;
   const bounds: [PartitionedTable, string][] = [
     ['request', evidenceBound],
@@ -67,7 +72,7 @@ export const dropExpired = async (
       try {
         if (await mustStay[table]?.(expired, bound)) continue;
         if (dropped.length >= atMost) return { dropped, left: true, failures };
-        if (table === 'check') await deleteStamps(ddl, expired);
+        await deleteBelonging(ddl, table, expired);
         const isDropped = await ddl.atOnce(async () => {
           if (table === 'event' && (await gainedDelivery(ddl, expired))) return false;
           await ddl.run(`DROP TABLE ${partition(expired.name)}`);

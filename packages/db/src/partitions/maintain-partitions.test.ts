@@ -224,6 +224,18 @@ describe('expired months', () => {
     expect(await countOf('event')).toBe(1);
   });
 
+  test('an event is dropped with its deliveries of later months', async () => {
+    await runUntil(at(1));
+    const { eventId } = await insertCheck(at(1));
+    await db.$executeRaw`
+      INSERT INTO delivery (id, account_id, event_id, state, created_at)
+      VALUES (${idOf(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'failed', ${at(3)})`;
+    await insertCheck(at(3));
+    const { dropped, failures } = await maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)));
+    expect([failures, dropped]).toEqual([[], expect.arrayContaining([nameOf('event', 1)])]);
+    expect([await countOf('event'), await countOf('delivery'), await countOf('delivery_attempt')]).toEqual([1, 1, 1]);
+  });
+
   test('rows of a month that has not expired as a whole are deleted one by one only with a short retention', async () => {
     await runUntil(at(1));
     await insertCheck(at(2, 3));
