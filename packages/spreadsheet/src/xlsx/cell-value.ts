@@ -27,7 +27,10 @@ const plainNumber = (number: number): string => {
 const dateText = (serial: number, kind: 'date' | 'time' | 'date_time', system: DateSystem): string | null => {
   if (serial < 0 || serial >= LAST_SERIAL) return null;
   const days = serial + (system === '1900' && serial < MISSING_DAY ? 1 : 0);
-  const at = new Date(BEGIN[system] + Math.round((days * DAY_MS) / SECOND_MS) * SECOND_MS);
+  const ms = Math.round(days * DAY_MS);
+  // 23:59:59.997, the end of the day in some databases, must not become the next day.
+  const lastSecond = Math.floor(ms / DAY_MS + 1) * DAY_MS - SECOND_MS;
+  const at = new Date(BEGIN[system] + Math.min(Math.round(ms / SECOND_MS) * SECOND_MS, lastSecond));
   const [date = '', time = ''] = at.toISOString().slice(0, 19).split('T');
   if (kind === 'time' && serial < 1) return time;
   return kind === 'date' || time === '00:00:00' ? date : `${date} ${time}`;
