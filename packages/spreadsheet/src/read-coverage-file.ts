@@ -18,17 +18,24 @@ export type CoverageFile = Omit<BatchFile, 'rows'> & { dateColumn: number; rows:
 const DATE_NAMES = [
   `
     supply_date | Date of supply | Tax point | Tax point date | Chargeable event | Delivery date | Date of delivery |
-    Service date | Lieferdatum | Leistungsdatum | Liefer- und Leistungsdatum | Liefer-/Leistungsdatum | Datum der Lieferung |
-    Datum der Leistung | Date de livraison | Date de la livraison | Date de fourniture | Date d'opération | Fait générateur |
-    Data di cessione | Data cessione | Data operazione | Data di consegna | Data consegna | Data fornitura | Fecha de entrega |
-    Fecha de operación | Fecha operación | Fecha de suministro | Fecha de devengo | Fecha devengo | Data de entrega |
-    Data da operação | Data de fornecimento | Leveringsdatum | Leverdatum | Datum levering | Datum van levering |
-    Prestatiedatum | Data dostawy | Data sprzedaży | Data wykonania | Data wykonania usługi | Datum dodání |
-    Datum plnění | Datum uskutečnění plnění | DUZP | Datum uskutečnění zdanitelného plnění | Dátum dodania | Dátum plnenia |
-    Leveringsdato | Leveransdatum | Toimituspäivä | Toimituspvm | Suorituspäivä | Ημερομηνία παράδοσης |
-    Ημ/νία παράδοσης | Дата на доставка | Дата на данъчното събитие | Teljesítés dátuma | Teljesítés időpontja | Teljesítés |
-    Szállítás dátuma | Data livrării | Data livrarii | Tiekimo data | Pristatymo data | Piegādes datums | Tarnekuupäev |
-    Tarne kuupäev | Datum isporuke | Datum dobave | Data tal-provvista | Dáta soláthair
+    Service date | Date of service | Shipping date | Shipment date | Ship date | Dispatch date | Date of dispatch |
+    Lieferdatum | Lieferungsdatum | Liefertag | Versanddatum | Leistungsdatum | Leistungszeitpunkt |
+    Liefer- und Leistungsdatum | Liefer-/Leistungsdatum | Datum der Lieferung | Tag der Lieferung | Datum der Leistung |
+    Date de livraison | Date de la livraison | Date de fourniture | Date de la fourniture | Date de prestation |
+    Date de la prestation | Date d'opération | Date d'expédition | Fait générateur | Data di cessione | Data cessione |
+    Data operazione | Data di consegna | Data consegna | Data fornitura | Data di fornitura | Data della fornitura |
+    Data prestazione | Data della prestazione | Data spedizione | Data di spedizione | Fecha de entrega | Fecha entrega |
+    Fecha de operación | Fecha operación | Fecha de la operación | Fecha de suministro | Fecha de prestación |
+    Fecha de envío | Fecha de devengo | Fecha devengo | Data de entrega | Data da entrega | Data da operação |
+    Data de fornecimento | Data de prestação | Leveringsdatum | Leverdatum | Datum levering | Datum van levering |
+    Prestatiedatum | Datum prestatie | Data dostawy | Data sprzedaży | Data wykonania | Data wykonania usługi |
+    Datum dodání | Datum dodávky | Datum plnění | Datum uskutečnění plnění | Datum zdanitelného plnění | DUZP |
+    Datum uskutečnění zdanitelného plnění | Dátum dodania | Dátum dodávky | Dátum plnenia | Leveringsdato | Leveringsdag |
+    Leveransdatum | Leveransdag | Toimituspäivä | Toimituspvm | Suorituspäivä | Ημερομηνία παράδοσης | Ημ. παράδοσης |
+    Ημ/νία παράδοσης | Дата на доставка | Дата на доставката | Дата на данъчно събитие | Дата на данъчното събитие |
+    Teljesítés dátuma | Teljesítés időpontja | Teljesítés | Szállítás dátuma | Data livrării | Data livrarii |
+    Data furnizării | Data prestării | Tiekimo data | Pristatymo data | Piegādes datums | Tarnekuupäev | Tarne kuupäev |
+    Datum isporuke | Datum dobave | Datum opravljene storitve | Data tal-provvista | Dáta soláthair
   `,
   `
     Invoice date | Date of invoice | Document date | Posting date | Rechnungsdatum | Belegdatum | Buchungsdatum |

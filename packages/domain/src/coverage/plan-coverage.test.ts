@@ -64,7 +64,7 @@ test('a date that cannot be read refuses the file, with its line', () => {
   expect(refusalOf([row(4, 'FR40303265045', '26/12/31')])).toEqual([
     'INVALID_CSV',
     { line: 4 },
-    expect.stringMatching(/read as 2031-12-26, more than a year ahead/),
+    expect.stringMatching(/read as 2031-12-26, more than two years ahead/),
   ]);
 });
 

@@ -57,8 +57,11 @@ export const isDateLike = (cell: string): boolean => {
   return YEAR_FIRST.test(text) || DAY_FIRST.test(text) || COMPACT.test(text);
 };
 
-/** A supply may be planned, but a date further ahead is most likely a mistake, such as `26/12/31` for 31 December 2026. */
-const MAX_AHEAD_MS = 366 * 86_400_000;
+/**
+ * A supply may be planned, also beyond the longest `max_age_days`. A date further ahead is most likely a mistake, such as
+ * `26/12/31` for 31 December 2026.
+ */
+const MAX_AHEAD_MS = 2 * 366 * 86_400_000;
 
 /** The date of a line of a file that is read at a time. Throws INVALID_CSV with the line. */
 export const supplyDateOf = ({ line, supplyDate }: { line: number; supplyDate: string }, at: Date): string => {
@@ -68,5 +71,5 @@ export const supplyDateOf = ({ line, supplyDate }: { line: number; supplyDate: s
   const read = readSupplyDate(stripUnsafeCharacters(supplyDate));
   if (read.kind === 'unreadable') return refuse(read.reason);
   const isFarAhead = Date.parse(read.date) > at.getTime() + MAX_AHEAD_MS;
-  return isFarAhead ? refuse(`“${supplyDate.trim()}” is read as ${read.date}, more than a year ahead.`) : read.date;
+  return isFarAhead ? refuse(`“${supplyDate.trim()}” is read as ${read.date}, more than two years ahead.`) : read.date;
 };
