@@ -131,11 +131,11 @@ export const resendDeliveries =
           return { kind: 'too_large', matched: await countMatching(tx, resend, limits.counted + 1) };
 
         const pending = await pendingOf(tx, accountId);
+        if (pending >= limits.pending) return { kind: 'too_many', pending };
         const deliveries: DueDelivery[] = [];
         for (let first = 0; first < events.length; first += CHUNK) {
           const chunk = { events: events.slice(first, first + CHUNK), queued: deliveries.length };
           deliveries.push(...(await insertChunk(tx, resend, chunk)));
-          if (pending + deliveries.length > limits.pending) refuse({ kind: 'too_many', pending });
         }
         const resent = { id, matched, queued: deliveries.length };
         const answer = answerOf(resent);

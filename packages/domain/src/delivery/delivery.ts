@@ -6,10 +6,10 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** The error of deliveries that ended because their endpoint was removed. */
 export const WEBHOOK_REMOVED = 'WEBHOOK_REMOVED';
 
-/** Deliveries that an account's own test and resend calls may have pending. */
+/** With this many pending deliveries that an account's own test and resend calls caused, it can cause no more. */
 export const MAX_ON_DEMAND_DELIVERIES = 1_000;
 
-/** Deliveries that one bulk resend may match. Its account may have as many pending beside {@link MAX_ON_DEMAND_DELIVERIES}. */
+/** Deliveries that one bulk resend may match. They count for {@link MAX_ON_DEMAND_DELIVERIES} once they are pending. */
 export const MAX_RESENT_DELIVERIES = 10_000;
 
 /** The number of matching deliveries up to which they are counted when there are too many. */

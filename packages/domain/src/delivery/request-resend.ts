@@ -71,7 +71,7 @@ export type ResendLimits = {
   matched: number;
   /** If there are more, they are counted up to this number. */
   counted: number;
-  /** Deliveries of test events and resends that may be pending afterwards. */
+  /** With this many deliveries of test events and resends pending, nothing is resent. */
   pending: number;
   /** How long a call waits for another one of its account, in milliseconds. */
   waitMs: number;
@@ -80,7 +80,7 @@ export type ResendLimits = {
 export const RESEND_LIMITS: ResendLimits = {
   matched: MAX_RESENT_DELIVERIES,
   counted: MAX_COUNTED_DELIVERIES,
-  pending: MAX_ON_DEMAND_DELIVERIES + MAX_RESENT_DELIVERIES,
+  pending: MAX_ON_DEMAND_DELIVERIES,
   waitMs: 5_000,
 };
 
@@ -100,11 +100,7 @@ const refusalOf = (result: Exclude<ResendResult, { kind: 'resent' | 'key_taken' 
     const message = 'Another resend of the account is still being queued.';
     return new AppError('TOO_MANY_DELIVERIES', { message, extra: { retry_after: 1, pending } });
   }
-  const already = `${grouped(pending)} deliveries of test events and resends are already pending`;
-  return new AppError('TOO_MANY_DELIVERIES', {
-    message: `${already}; with the new ones there would be more than ${grouped(RESEND_LIMITS.pending)}.`,
-    extra: { retry_after: ON_DEMAND_RETRY_AFTER_S, pending },
-  });
+  return new AppError('TOO_MANY_DELIVERIES', { extra: { retry_after: ON_DEMAND_RETRY_AFTER_S, pending } });
 };
 
 /**
