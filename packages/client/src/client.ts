@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Batch, Check, Event, Request } from './api-types.js';
+import type { Batch, Check, Event, Request } from './generated/api-types.js';
 import { type Connection, readConnection } from './connection.js';
 import { AbandonedError, BatchPendingError, PendingError } from './errors.js';
 import { type EventFollower, followEvents } from './follow-events.js';

@@ -1,5 +1,5 @@
 export { VerificationError, type VerifiedDelivery, verify, type WebhookEvent } from '@vat/receiver';
-export * from './api-types.js';
+export * from './generated/api-types.js';
 export * from './client.js';
 export * from './connection.js';
 export * from './errors.js';

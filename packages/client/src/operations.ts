@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { OPERATIONS, type Operations } from './api-types.js';
+import { OPERATIONS, type Operations } from './generated/api-types.js';
 import { ConnectionError } from './errors.js';
 import { parseJson, type Send, type SendOptions } from './send.js';
 

@@ -1,4 +1,4 @@
-import type { ErrorFields } from './api-types.js';
+import type { ErrorFields } from './generated/api-types.js';
 import type { Connection } from './connection.js';
 import { ApiError, ConnectionError } from './errors.js';
 import { errorIn, RETRY_POLICY, retryDelay } from './retry.js';

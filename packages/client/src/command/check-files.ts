@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Batch, BatchLine, Coverage, CoverageLine } from '../api-types.js';
+import type { Batch, BatchLine, Coverage, CoverageLine } from '../generated/api-types.js';
 import type { Client } from '../client.js';
 import type { OperationName, Upload } from '../operations.js';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Check } from '../api-types.js';
+import type { Check } from '../generated/api-types.js';
 import type { Client } from '../client.js';
 import { PendingError } from '../errors.js';
 import { verifyCheck } from '../verify-check.js';
