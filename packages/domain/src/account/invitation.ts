@@ -40,15 +40,6 @@ export type OpenInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & 
 /** The user whom an accepted invitation creates. */
 export type NewMember = { id: string; email: string; passwordHash: string; now: Date };
 
-/** An invitation whose link is to be mailed. `accountName` and `invitedBy`: as their owners wrote them. `attempts`: begun. */
-export type InvitationToMail = Omit<Invitation, 'email'> & {
-  email: string;
-  accountName: string;
-  attempts: number;
-  /** Whether the account is enabled. */
-  isWanted: boolean;
-};
-
 /**
  * The token of an invitation, under the key of public links: workers make it again to mail the link, so it is stored nowhere.
  * 144 bits, of which only the hash is compared.

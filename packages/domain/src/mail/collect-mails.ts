@@ -22,14 +22,15 @@ type CollectMailsDeps = {
   listWaiting: (after: WaitingItems | null, sentSince: Date, limit: number) => Promise<WaitingItems[]>;
   /** Makes a mail of what waits, unless one is on its way or was sent meanwhile. False when it made none. */
   create: (mail: { id: string; userId: string; kind: MailKind; sentSince: Date; now: Date }) => Promise<boolean>;
-  /** Mails and invitations: `list` returns the ids of those that are due, the longest due first. */
-  due: readonly { list: (now: Date, limit: number) => Promise<string[]>; enqueue: (ids: string[]) => Promise<void> }[];
+  /** The ids of due mails, the longest due first. */
+  listDue: (now: Date, limit: number) => Promise<string[]>;
+  enqueue: (ids: string[]) => Promise<void>;
   now: () => Date;
 };
 
 /** Accounts and users that a statement reads. */
 const PAGE = 500;
-/** Mails of a kind that one run enqueues; the next one continues. */
+/** Mails that one run enqueues; the next one continues. */
 const MAX_ENQUEUED = 1_000;
 
 /**
@@ -58,9 +59,7 @@ export const collectMails =
       }
       [after, size] = [waiting.at(-1) ?? null, waiting.length];
     }
-    for (const { list, enqueue } of deps.due) {
-      const ids = await list(now, MAX_ENQUEUED);
-      if (ids.length > 0) await enqueue(ids);
-    }
+    const ids = await deps.listDue(now, MAX_ENQUEUED);
+    if (ids.length > 0) await deps.enqueue(ids);
     return made;
   };
