@@ -111,7 +111,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findInvitation(on)(BYTES, at.now),
   () => db.deleteExpiredInvitations(on)(at.now),
   () => db.changeMailChoice(on)(at.user, { quota: true, watch_changes: false }),
-  () => db.listAccountUsage(on)(at.now.toISOString().slice(0, 7), null, 500),
+  () => db.listReachedQuotas(on)(at.now.toISOString().slice(0, 7), 500),
   () => db.noteQuota(on)({ accountId: at.account, period: at.now.toISOString().slice(0, 7), percent: 80, now: at.now }),
   () => db.listWaitingItems(on)(null, at.lately, 500),
   () => db.createMail(on)({ id: ID, userId: at.user, kind: 'failed_deliveries', sentSince: at.soon, now: at.now }),

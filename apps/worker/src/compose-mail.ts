@@ -6,8 +6,8 @@ import {
   createMail,
   deleteMail,
   findPublicLinkKey,
-  listAccountUsage,
   listDueMails,
+  listReachedQuotas,
   listWaitingItems,
   noteQuota,
   readMailFacts,
@@ -59,7 +59,7 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   );
 
   const collect = collectMails({
-    listUsage: listAccountUsage(db),
+    listReached: listReachedQuotas(db),
     noteQuota: noteQuota(db),
     listWaiting: listWaitingItems(db),
     create: createMail(db),

@@ -11,7 +11,7 @@ import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { publishToAccount } from '../webhook/events.js';
-import { createMail, deleteOldMail, listAccountUsage, listWaitingItems, noteQuota } from './mail-items.js';
+import { createMail, deleteOldMail, listReachedQuotas, listWaitingItems, noteQuota } from './mail-items.js';
 import { changeMailChoice, findMailChoice } from './mail-kinds.js';
 import { claimMail, deleteMail, listDueMails, readMailFacts, recordMail, releaseMail } from './mails.js';
 
@@ -139,7 +139,7 @@ test('a share of the quota is written down once a month, and a higher one once m
     await connected.db
       .$executeRaw`INSERT INTO usage (account_id, period, used, reserved) VALUES (${accountId}::uuid, '2026-11', 79, 5)`;
   const usage = async () =>
-    (await listAccountUsage(connected.db)('2026-11', null, 500)).find(({ accountId }) => accountId === of.accountId);
+    (await listReachedQuotas(connected.db)('2026-11', 500)).find(({ accountId }) => accountId === of.accountId);
   expect(await usage()).toEqual({
     ...{ accountId: of.accountId, plan: 'free', monthlyQuota: null, taken: 84, mailedPercent: 0 },
   });
@@ -148,14 +148,17 @@ test('a share of the quota is written down once a month, and a higher one once m
   await Promise.all([note(80), note(80)]);
   await noteQuota(connected.db)({ accountId: without.accountId, period: '2026-11', percent: 80, now: NOW });
   expect([await itemsOf(of), await itemsOf(without)]).toEqual([[`quota ${of.accountId}`], []]);
-  expect((await usage())?.mailedPercent).toBe(80);
+  expect(await usage()).toBeUndefined();
   const facts = () => readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [of.accountId], createdAt: NOW });
   expect(await facts()).toEqual({ kind: 'quota', percent: 80, taken: 84, quota: 100, period: '2026-11' });
   await connected.db.$executeRaw`DELETE FROM mail_item`;
   await note(80);
   expect(await itemsOf(of)).toEqual([]);
+  await connected.db.$executeRaw`UPDATE usage SET used = 95 WHERE account_id = ${of.accountId}::uuid`;
+  expect(await usage()).toMatchObject({ taken: 100, mailedPercent: 80 });
   await note(100);
   expect([await itemsOf(of), (await facts())?.kind]).toEqual([[`quota ${of.accountId}`], 'quota']);
+  expect(await usage()).toBeUndefined();
   expect(
     await readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [], createdAt: new Date('2026-12-01') }),
   ).toBeNull();

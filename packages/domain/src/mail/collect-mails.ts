@@ -15,8 +15,8 @@ export type AccountUsage = {
 export type WaitingItems = { userId: string; kind: MailKind; isFree: boolean };
 
 type CollectMailsDeps = {
-  /** Accounts after `after` in the order of their ids; null: from the first. */
-  listUsage: (period: string, after: string | null, limit: number) => Promise<AccountUsage[]>;
+  /** Accounts that have reached a share of their quota in a month that is not written down. */
+  listReached: (period: string, limit: number) => Promise<AccountUsage[]>;
   /** Writes down, for users who want to know, that an account has reached a share of its quota. */
   noteQuota: (reached: { accountId: string; period: string; percent: number; now: Date }) => Promise<void>;
   listWaiting: (after: WaitingItems | null, sentSince: Date, limit: number) => Promise<WaitingItems[]>;
@@ -42,13 +42,13 @@ export const collectMails =
   async (stopping: AbortSignal): Promise<number> => {
     const now = deps.now();
     const period = periodOf(now);
-    for (let [after, size]: [string | null, number] = [null, PAGE]; size === PAGE && !stopping.aborted; ) {
-      const accounts: AccountUsage[] = await deps.listUsage(period, after, PAGE);
+    for (let size = PAGE; size === PAGE && !stopping.aborted; ) {
+      const accounts = await deps.listReached(period, PAGE);
       for (const { accountId, taken, mailedPercent, ...sold } of accounts) {
         const percent = decideQuotaMail({ taken, quota: monthlyQuota(sold), mailedPercent });
         if (percent !== null) await deps.noteQuota({ accountId, period, percent, now });
       }
-      [after, size] = [accounts.at(-1)?.accountId ?? null, accounts.length];
+      size = accounts.length;
     }
     const sentSince = new Date(now.getTime() - MAIL_INTERVAL_MS);
     let made = 0;

@@ -25,8 +25,8 @@ export const MAIL_RETENTION_MS = 30 * 86_400_000;
 /** Things that one mail counts, and that it lists. More than it counts are in the next one. */
 export const MAIL_ITEMS = { counted: 10_000, listed: 5 } as const;
 
-/** Shares of the quota in percent that mail is sent about, each once a month, in ascending order. */
-const QUOTA_PERCENTS = [80, 100];
+/** Shares of the quota in percent that mail is sent about, each once a month, in ascending order. `usage_of_month` knows the last. */
+export const QUOTA_PERCENTS = [80, 100];
 
 /** Units of the month that are used or reserved, and the share that mail has been sent about. */
 type QuotaState = { taken: number; quota: number; mailedPercent: number };
