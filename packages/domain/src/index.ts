@@ -54,7 +54,6 @@ export * from './match/match-trader.js';
 export * from './match/parse-address.js';
 export * from './match/score-city.js';
 export * from './match/score-name.js';
-export { scorePostalCode } from './match/score-postal-code.js';
 export * from './match/score-street.js';
 export * from './member-state-health.js';
 export * from './member-state-history.js';
