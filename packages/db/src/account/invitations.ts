@@ -8,8 +8,7 @@ const INVITATION = columns({
   email: 'text?',
   role: typed<Role>('text'),
   invitedBy: 'text',
-  createdAt: 'timestamptz',
-  expiresAt: 'timestamptz',
+  ...all('timestamptz', 'createdAt', 'expiresAt'),
 });
 
 /** The pending invitations of an account, newest first, at most a hundred. */
