@@ -26,8 +26,8 @@ const readStat = (pid: number): { parent: number; seconds: number } | null => {
   return text === '' ? null : { parent: Number(fields[PARENT]), seconds: ticks / TICKS_A_SECOND };
 };
 
-/** CPU seconds that a process has used so far, with `withChildren` including its running children. */
-const secondsOf = (pid: number, withChildren: boolean): number | null => {
+/** CPU seconds that a process has used so far, with `withChildren` including its running children. Null where there is no /proc. */
+export const secondsOf = (pid: number, withChildren = false): number | null => {
   const own = readStat(pid);
   if (!own || !withChildren) return own?.seconds ?? null;
   const children = readdirSync('/proc').flatMap((name) => {

@@ -1,23 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import {
-  endRemovedDeliveries,
-  findLiveRequests,
-  findPendingDeliveries,
-  holdDeliveries,
-  overdueDeliveries,
-  overdueRequests,
-  resumeDeliveries,
-} from '@vat/db';
-import { enqueueLostRequests, MEMBER_STATES, newUuid, sweepDeliveries } from '@vat/domain';
-import {
-  connectRedis,
-  createProducer,
-  deliveriesWithoutJob,
-  enqueueLateDeliveries,
-  enqueueOverdue,
-  requestsWithoutJob,
-  upstreamQueue,
-} from '@vat/queues';
+import { sweepDeliveryJobs, sweepRequestJobs } from '@vat/composition';
+import { MEMBER_STATES, newUuid } from '@vat/domain';
+import { connectRedis, createProducer, upstreamQueue } from '@vat/queues';
 import { openWorldRedis, type TestServers, until, type World } from '@vat/testkit';
 import { cpuBetween, readCpu } from './cpu-usage.js';
 import { enqueueOurs } from './deliveries/enqueue.js';
@@ -148,29 +132,15 @@ export const measureSweep = async (
       }
     }
 
-    const requests = enqueueLostRequests({
-      overdue: overdueRequests(db),
-      withoutJob: requestsWithoutJob(producer),
-      findLive: findLiveRequests(db),
-      enqueue: enqueueOverdue(producer),
-      now: () => new Date(),
-    });
+    const deps = { db, producer, now: () => new Date() };
+    const requests = sweepRequestJobs(deps);
     const kinds = [await measureKind('requests', size, pids, admin, async () => (await requests(ORDINARY)).enqueued)];
 
     const deliveries = await insertDeliveries(world, await insertEndpoints(world, ENDPOINTS), size.overdue);
     await world.sql("UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 hour'");
     await world.sql('VACUUM ANALYZE delivery');
     await enqueueOurs(world, deliveries.slice(0, size.overdue - size.withoutJob));
-    const sweepOfDeliveries = sweepDeliveries({
-      overdue: overdueDeliveries(db),
-      hold: holdDeliveries(db),
-      resume: resumeDeliveries(db),
-      endRemoved: endRemovedDeliveries(db),
-      withoutJob: deliveriesWithoutJob(producer),
-      findPending: findPendingDeliveries(db),
-      enqueueLate: enqueueLateDeliveries(producer),
-      now: () => new Date(),
-    });
+    const sweepOfDeliveries = sweepDeliveryJobs(deps);
     kinds.push(
       await measureKind('deliveries', size, pids, admin, async () => (await sweepOfDeliveries(ORDINARY)).deliveries),
     );

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ROOT } from './prepare/root.mjs';
+import { ROOT } from './prepare/run-program.mjs';
 import { prepare } from './prepare.mjs';
 
 const PROGRAM = path.join(ROOT, 'apps/admin/dist/main.js');

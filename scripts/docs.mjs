@@ -1,10 +1,9 @@
 // @ts-check
-// `node scripts/docs.mjs` generates docs, and the client's types, from the code; with `--check` it fails if one of them is outdated.
+// `node scripts/docs.mjs` generates docs from the code; with `--check` it fails if one of them is outdated.
 // `npm run check` runs it after the build.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ERROR_CATALOGUE } from '@vat/domain';
 import { SECRET_SETTINGS, SETTINGS } from '@vat/runtime';
-import { clientTypes } from './docs/client-types.mjs';
 
 /** Generates docs/errors.md from the error catalogue. */
 const errorsPage = () => {
@@ -61,7 +60,6 @@ ${rows.join('\n')}
 const PAGES = {
   'docs/settings.md': settingsPage,
   'docs/errors.md': errorsPage,
-  'packages/client/src/api-types.ts': clientTypes,
 };
 
 /** @param {string} file */

@@ -1,9 +1,9 @@
 // @ts-check
 // `npm run generate`: the Prisma client from prisma/schema.prisma, offline.
-import { generate } from './prepare/generate.mjs';
+import { generateDatabaseClient } from './prepare/generate.mjs';
 
 try {
-  const did = await generate();
+  const did = await generateDatabaseClient();
   process.stderr.write(did ? 'generated the database client\n' : 'the database client is up to date\n');
 } catch (error) {
   process.stderr.write(`${/** @type {Error} */ (error).message}\n`);

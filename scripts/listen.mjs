@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from './prepare/root.mjs';
+import { ROOT } from './prepare/run-program.mjs';
 import { prepare } from './prepare.mjs';
 
 const USAGE = `usage: npm run listen -- --secret whsec_… [options]

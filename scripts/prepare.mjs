@@ -3,11 +3,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { buildDashboard } from './prepare/build-dashboard.mjs';
-import { generate } from './prepare/generate.mjs';
+import { generateClientTypes, generateDatabaseClient } from './prepare/generate.mjs';
 import { holdLock } from './prepare/hold-lock.mjs';
 import { install, isInstalled } from './prepare/install.mjs';
-import { ROOT } from './prepare/root.mjs';
-import { runProgram } from './prepare/run-program.mjs';
+import { ROOT, runProgram } from './prepare/run-program.mjs';
 
 const REQUIRED = { major: 20, minor: 19 };
 
@@ -27,8 +26,9 @@ const projects = () =>
     .filter((project) => existsSync(path.join(ROOT, project, 'tsconfig.json')))
     .filter((project) => ['main.ts', 'index.ts'].some((entry) => existsSync(path.join(ROOT, project, 'src', entry))));
 
-/** Runs `tsc -b` for all projects; fast if nothing changed. Throws an Error with the compiler's output. */
-const build = () => runProgram('the build', process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects()]);
+/** Runs `tsc -b`; fast if nothing changed. Throws an Error with the compiler's output. @param {string[]} projects */
+const build = (...projects) =>
+  runProgram('the build', process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects]);
 
 /** @param {string} line */
 const log = (line) => process.stderr.write(`[prepare] ${line}\n`);
@@ -47,8 +47,9 @@ export const prepare = async () => {
         log('installing dependencies');
         await install();
       }
-      if (await generate()) log('generated the database client');
-      await build();
+      if (await generateDatabaseClient()) log('generated the database client');
+      if (await generateClientTypes(build)) log('generated the types of the client');
+      await build(...projects());
       if (await buildDashboard()) log('built the dashboard');
     },
     () => log('waiting for another command that installs or builds in this folder'),

@@ -3,6 +3,7 @@ import {
   admitRequest,
   beginLookup,
   claimDelivery,
+  type Database,
   findCheck,
   findEvidence,
   findRequest,
@@ -12,7 +13,43 @@ import {
   settleRequest,
 } from '@vat/db';
 import { type Exchange, newUuid } from '@vat/domain';
-import type { BenchDatabase } from './open-database.js';
+import { cloneDatabase, makePastMonths } from '@vat/testkit';
+import pg from 'pg';
+import { connectBench } from '../open-world.js';
+
+/** A database with one account. `months`: partitions before the current one. */
+export type BenchDatabase = {
+  months: number;
+  url: string;
+  db: Database;
+  accountId: string;
+  close: () => Promise<void>;
+};
+
+/** Opens a new database with one account. */
+export const openDatabase = async (months: number, maxConnections: number): Promise<BenchDatabase> => {
+  const cloned = await cloneDatabase();
+  const client = new pg.Client({ connectionString: cloned.url });
+  await client.connect();
+  if (months > 0) await makePastMonths(client, new Date(), months);
+  const accountId = newUuid();
+  await client.query(`INSERT INTO account (id, name, plan, created_at) VALUES ($1, 'Bench', 'free', now())`, [
+    accountId,
+  ]);
+  await client.query(
+    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at) VALUES ($1, 'https://example.com/', '', 'whsec_aa', now())`,
+    [accountId],
+  );
+  await client.end();
+  const { db, close } = connectBench(cloned.url, { maxConnections, keepOpen: maxConnections });
+  return {
+    ...{ months, url: cloned.url, db, accountId },
+    close: async () => {
+      await close();
+      await cloned.drop();
+    },
+  };
+};
 
 const EXCHANGE = (): Exchange => ({
   ...{ source: 'vies', startedAt: new Date(), durationMs: 80, error: null },

@@ -2,8 +2,7 @@ import { deleteOldEvidence, maintainPartitions } from '@vat/db';
 import { startOfMonth } from '@vat/testkit';
 import pg from 'pg';
 import { type Percentiles, percentiles } from '../measuring.js';
-import { checkChain } from './check-chain.js';
-import { type BenchDatabase, openDatabase } from './open-database.js';
+import { type BenchDatabase, checkChain, openDatabase } from './check-chain.js';
 
 /** What ran beside: milliseconds of each statement, and of all statements of a check in order. */
 type Beside = { statements: Percentiles; checks: Percentiles; slowest: number };

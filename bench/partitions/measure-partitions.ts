@@ -1,26 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { secondsOf } from '../cpu-usage.js';
 import { percentiles, renderTable } from '../measuring.js';
-import { checkChain } from './check-chain.js';
+import { checkChain, openDatabase } from './check-chain.js';
 import { type ExpiryFigures, measureExpiry } from './measure-expiry.js';
-import { openDatabase } from './open-database.js';
 
 /** One kind of database: milliseconds at p50 by statement, and the CPU of Postgres for all of them together. */
-type Variant = { months: number | null; p50: Record<string, number>; cpu_ms: number };
+type Variant = { months: number; p50: Record<string, number>; cpu_ms: number };
 export type PartitionsFigures = { n: number; variants: Variant[]; expiry: ExpiryFigures };
 
 const WARM_UP = 30;
 
-/** CPU milliseconds of a process so far. */
-const cpuMs = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-};
-
-/** The statements of a check without partitions, and with those of 0, 12 and 120 months, in turns. */
+/** The statements of a check with the partitions of 0, 12 and 120 months, in turns. */
 const measureStatements = async (n: number): Promise<Variant[]> => {
   const opened = [];
-  for (const months of [null, 0, 12, 120]) opened.push(await openDatabase(months, 1));
+  for (const months of [0, 12, 120]) opened.push(await openDatabase(months, 1));
   try {
     const variants = opened.map((database) => ({
       ...{ database, chain: Object.entries(checkChain(database)), pid: 0, before: 0 },
@@ -31,7 +23,7 @@ const measureStatements = async (n: number): Promise<Variant[]> => {
         if (i === 0) {
           const [row] = await variant.database.db.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
           variant.pid = row?.pid ?? 0;
-          variant.before = cpuMs(variant.pid);
+          variant.before = secondsOf(variant.pid) ?? 0;
         }
         for (const [name, run] of variant.chain) {
           const startedAt = performance.now();
@@ -42,7 +34,7 @@ const measureStatements = async (n: number): Promise<Variant[]> => {
     return variants.map(({ database, times, pid, before }) => ({
       months: database.months,
       p50: Object.fromEntries([...times].map(([name, values]) => [name, percentiles(values).p50])),
-      cpu_ms: Math.round(((cpuMs(pid) - before) / n) * 100) / 100,
+      cpu_ms: Math.round((((secondsOf(pid) ?? 0) - before) / n) * 100_000) / 100,
     }));
   } finally {
     for (const { close } of opened) await close();
@@ -58,11 +50,10 @@ export const measurePartitions = async ({ n, rows, seconds }: Size): Promise<Par
   expiry: await measureExpiry(rows, seconds),
 });
 
-const titleOf = ({ months }: Variant): string =>
-  months === null ? 'without partitions' : months === 0 ? 'at first' : `${months} months`;
+const titleOf = ({ months }: Variant): string => (months === 0 ? 'at first' : `${months} months`);
 
 export const renderPartitions = ({ n, variants, expiry }: PartitionsFigures): string[] => [
-  '### Statements with and without partitions (ms, p50)',
+  '### Statements by months of partitions (ms, p50)',
   renderTable(
     ['', ...variants.map(titleOf)],
     [

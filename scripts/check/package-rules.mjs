@@ -29,7 +29,7 @@ const SOURCES = [
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const ALLOWED_PACKAGES = {
-  '.': [...SOURCES, 'embedded', 'testkit'],
+  '.': [...SOURCES, 'composition', 'embedded', 'testkit'],
   'packages/domain': [],
   'packages/contracts': ['domain'],
   'packages/spreadsheet': ['domain'],

@@ -62,7 +62,7 @@ const joinAndLeave = async ({ account: accountId, user: ownerId, now }, invite, 
   const times = { createdAt: now, expiresAt: new Date(now.getTime() + 1) };
   const of = { accountId, tokenHash: new Uint8Array(32) };
   await invite(
-    { id: ID, ...of, invitedBy: ownerId, email: null, role: 'member', ...times, mailDueAt: null },
+    { id: ID, ...of, invitedBy: ownerId, email: null, role: 'member', ...times, mailDueAt: now },
     { members: 2, invitations: 1 },
   );
   await accept(of, { id: ID, email: '', passwordHash: '', now }, 2);
@@ -111,7 +111,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findInvitation(on)(BYTES, at.now),
   () => db.deleteExpiredInvitations(on)(at.now),
   () => db.changeMailChoice(on)(at.user, { quota: true, watch_changes: false }),
-  () => db.listAccountUsage(on)(at.now.toISOString().slice(0, 7), null, 500),
+  () => db.listReachedQuotas(on)(at.now.toISOString().slice(0, 7), 500),
   () => db.noteQuota(on)({ accountId: at.account, period: at.now.toISOString().slice(0, 7), percent: 80, now: at.now }),
   () => db.listWaitingItems(on)(null, at.lately, 500),
   () => db.createMail(on)({ id: ID, userId: at.user, kind: 'failed_deliveries', sentSince: at.soon, now: at.now }),
@@ -121,16 +121,12 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.recordMail(on)({ id: at.mail, attempts: 0 }, { state: 'sent', at: at.now }),
   () => db.releaseMail(on)({ id: at.mail, attempts: 0 }, at.now),
   () => db.deleteMail(on)(at.mail),
-  () => db.listInvitationsToMail(on)(at.now, 1_000),
-  () => db.claimInvitationMail(on)(ID, at.now, at.soon),
-  () => db.recordInvitationMail(on)({ id: ID, attempts: 0 }, { state: 'sent', at: at.now }),
-  () => db.releaseInvitationMail(on)({ id: ID, attempts: 0 }, at.now),
-  () => db.discardInvitationMail(on)(ID),
   ...[
     { kind: /** @type {const} */ ('failed_deliveries'), subjectIds: [at.delivery] },
     { kind: /** @type {const} */ ('completed_batches'), subjectIds: [at.batch] },
     { kind: /** @type {const} */ ('watch_changes'), subjectIds: [ID] },
     { kind: /** @type {const} */ ('quota'), subjectIds: [at.account] },
+    { kind: /** @type {const} */ ('invitation'), subjectIds: [ID] },
   ].map((mail) => () => db.readMailFacts(on)({ ...mail, accountId: at.account, createdAt: at.now })),
   () => db.deleteOldMail(on)(at.now),
   () => db.listLines(on)(at.batch, at.account, { status: 'done', valid: true, afterId: ID, limit: 100 }),

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROOT } from './root.mjs';
+import { ROOT } from './run-program.mjs';
 
 const FOLDER = path.join(ROOT, '.artifacts');
 const LOCK = path.join(FOLDER, 'prepare.lock');

@@ -1,8 +1,7 @@
 // @ts-check
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './root.mjs';
-import { runProgram } from './run-program.mjs';
+import { ROOT, runProgram } from './run-program.mjs';
 
 /** @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean, peer?: boolean }} Entry */
 

@@ -1,6 +1,9 @@
 // @ts-check
 import { spawn } from 'node:child_process';
-import { ROOT } from './root.mjs';
+import { fileURLToPath } from 'node:url';
+
+/** The top folder of the project. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Runs a program in the top folder of the project without printing its output. Throws an Error with the output if it fails.

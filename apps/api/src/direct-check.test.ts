@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { checkSchema } from '@vat/contracts';
 import { uuidOf } from '@vat/domain';
-import { startWorld, until, type World } from '@vat/testkit';
+import { type LocalServer, openHttpServer, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
 /** The answers of the registers; ARES answers that its number has no VAT registration. */
@@ -38,14 +36,13 @@ const askRegister = ({ url = '' }: IncomingMessage): { status: number; body: unk
 
 let world: World;
 let caller: () => ReturnType<World['http']>;
-let registers: Server;
+let registers: LocalServer;
 beforeAll(async () => {
-  registers = createServer((request, response) => {
+  registers = await openHttpServer((request, response) => {
     const { status, body } = askRegister(request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  await once(registers.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(registers.address() as AddressInfo).port}`;
+  const { url } = registers;
   world = await startWorld({
     settings: {
       ENRICHMENT_SOURCES: 'cz_ares,pl_white_list,de_evatr',
@@ -60,8 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  registers?.closeAllConnections();
-  await new Promise((resolve) => registers?.close(resolve));
+  await registers?.close();
 });
 
 type Entry = { source: string; outcome: string; code?: string; attempts?: number; detail?: string; facts?: object };

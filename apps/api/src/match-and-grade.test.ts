@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { checkSchema } from '@vat/contracts';
 import { type CheckBody, EVIDENCE_GRADES, type EvidenceGrade, uuidOf } from '@vat/domain';
 import { canonicalText } from '@vat/evidence/portable';
-import { EARLIER_CHECKS, provideAuditorTools, startWorld, unpackDossier, until, type World } from '@vat/testkit';
+import {
+  EARLIER_CHECKS,
+  type LocalServer,
+  openHttpServer,
+  provideAuditorTools,
+  startWorld,
+  unpackDossier,
+  until,
+  type World,
+} from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
 const REGISTERED = {
@@ -19,16 +25,15 @@ const REGISTERED = {
 
 let world: World;
 let caller: () => ReturnType<World['http']>;
-let register: Server;
+let register: LocalServer;
 beforeAll(async () => {
-  register = createServer((_request, response) => {
+  register = await openHttpServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(REGISTERED));
   });
-  await once(register.listen(0, '127.0.0.1'), 'listening');
   world = await startWorld({
     settings: {
       ENRICHMENT_SOURCES: 'cz_ares',
-      ENRICHMENT_CZ_ARES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+      ENRICHMENT_CZ_ARES_URL: register.url,
       BACKGROUND_RETRY_DELAYS: '1s',
     },
   });
@@ -36,8 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  register?.closeAllConnections();
-  await new Promise((resolve) => register?.close(resolve));
+  await register?.close();
 });
 
 const NOTHING = { score: null, name: null, street: null, postal_code: null, city: null };

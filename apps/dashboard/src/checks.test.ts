@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type CheckBody, newUuid, uuidOf } from '@vat/domain';
-import { EARLIER_CHECKS, type TestAccount, until } from '@vat/testkit';
+import { EARLIER_CHECKS, type LocalServer, openHttpServer, type TestAccount, until } from '@vat/testkit';
 import type { Request, Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
@@ -13,21 +10,20 @@ let dashboard: Dashboard;
 let visit: Visit;
 let account: TestAccount;
 /** A fake ARES that reports no VAT registration. */
-let register: Server;
+let register: LocalServer;
 const ARES_ANSWER = {
   obchodniJmeno: `Ministerstvo ${HOSTILE}`,
   sidlo: { textovaAdresa: 'Letenská 525/15, 11800 Praha 1' },
   seznamRegistraci: { stavZdrojeDph: 'NEEXISTUJICI' },
 };
 beforeAll(async () => {
-  register = createServer((_request, response) => void response.end(JSON.stringify(ARES_ANSWER)));
-  await once(register.listen(0, '127.0.0.1'), 'listening');
+  register = await openHttpServer((_request, response) => void response.end(JSON.stringify(ARES_ANSWER)));
   dashboard = await openDashboard({
     settings: {
       BACKGROUND_RETRY_DELAYS: '1s',
       BACKGROUND_GIVE_UP_AFTER: '10m',
       ENRICHMENT_SOURCES: 'cz_ares',
-      ENRICHMENT_CZ_ARES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+      ENRICHMENT_CZ_ARES_URL: register.url,
     },
   });
   account = await dashboard.account(EMAIL);
@@ -36,8 +32,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await dashboard?.close();
-  register?.closeAllConnections();
-  await new Promise((resolve) => register?.close(resolve));
+  await register?.close();
 });
 beforeEach(() => visit.go('/checks/new'));
 afterEach(() => expect(visit.complaints()).toEqual([]));

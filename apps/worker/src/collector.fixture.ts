@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { openHttpServer } from '@vat/testkit';
 
 type Value = { stringValue?: string; intValue?: number };
 type Attribute = { key: string; value: Value };
@@ -60,23 +59,15 @@ export const openCollector = async () => {
     response.setHeader('content-type', 'application/json').end('{}');
   };
   let answer = receive;
-  const server = createServer((request, response) => answer(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { url, close } = await openHttpServer((request, response) => answer(request, response));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    paths,
+    ...{ url, close, paths },
     /** What was received, as it was sent. */
     text: () => bodies.join('\n'),
     spansOf: (traceId: string) => inOrder(bodies.flatMap(spansOf).filter((span) => span.traceId === traceId)),
     /** Answers nothing from now on. */
     hang: () => {
       answer = () => undefined;
-    },
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
     },
   };
 };

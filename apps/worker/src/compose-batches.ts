@@ -1,8 +1,7 @@
 import { dispatchLines, findMalformedLines, settleMalformedLines, startBatches } from '@vat/db';
 import { dispatchMemberState, recordMalformedLines } from '@vat/domain';
-import { enqueueLines } from '@vat/queues';
+import { type DispatchJob, enqueueLines, type JobHandler } from '@vat/queues';
 import type { Recording } from './compose-recording.js';
-import { dispatchLinesJob } from './processors/dispatch-lines.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** The dispatching of batch lines. Their lookups are served with all others. */
@@ -27,5 +26,14 @@ export const composeBatches = (
     now,
     stopping,
   });
-  return { batches: dispatchLinesJob({ dispatch, recordMalformed }) };
+  /** Moves waiting lines on: into the queue of their member state, or, for malformed numbers, to their check. */
+  const batches: JobHandler<DispatchJob> = async ({ lane: queue }) => {
+    if (queue === 'malformed') {
+      await recordMalformed();
+      return undefined;
+    }
+    const busy = await dispatch(queue);
+    return busy ? { again: busy.retryAt } : undefined;
+  };
+  return { batches };
 };

@@ -4,9 +4,8 @@ import { openTimestamper, REPEAT_WARNING_MS } from '@vat/composition';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { attemptStamp, closeAnchors, makeStamp, publicId, recomputeAnchors } from '@vat/domain';
 import { closeNextAnchor, domainStamper, expiresSoon, verifyAnchors } from '@vat/evidence/proof';
-import { enqueueStamp } from '@vat/queues';
+import { type EvidenceJob, enqueueStamp, type JobHandler } from '@vat/queues';
 import { errorFields, throttledWarn } from '@vat/runtime';
-import { evidenceJobs } from './processors/evidence.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Pause between two chunks of the recomputation: it must not dominate the load on Postgres. */
@@ -77,5 +76,14 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
     },
     now,
   });
-  return { evidence: evidenceJobs({ stamp, close, verify, abort }), parts: [part] };
+  const run = async (job: EvidenceJob, stopping: AbortSignal): Promise<Date | null> => {
+    if (job.task === 'stamp') return stamp(job.subject_id, abort);
+    if (job.task === 'verify') return verify(stopping);
+    return (await close(stopping)) ? null : new Date();
+  };
+  const evidence: JobHandler<EvidenceJob> = async (job, { stopping }) => {
+    const again = await run(job, stopping);
+    return again === null ? undefined : { again };
+  };
+  return { evidence, parts: [part] };
 };

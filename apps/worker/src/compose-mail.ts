@@ -2,28 +2,23 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
-  claimInvitationMail,
   claimMail,
   createMail,
   deleteMail,
-  discardInvitationMail,
   findPublicLinkKey,
-  listAccountUsage,
   listDueMails,
-  listInvitationsToMail,
+  listReachedQuotas,
   listWaitingItems,
   noteQuota,
   readMailFacts,
-  recordInvitationMail,
   recordMail,
-  releaseInvitationMail,
   releaseMail,
   runAlone,
   storePublicLinkKey,
 } from '@vat/db';
 import {
   collectMails,
-  type InvitationToMail,
+  type InvitationFacts,
   invitationPath,
   invitationTokenOf,
   type MailFacts,
@@ -34,7 +29,7 @@ import {
   unsubscribeLinks,
 } from '@vat/domain';
 import { createMailer, invitationLetter, mailFailure, notificationLetter, UNKNOWN_FAILURE } from '@vat/mail';
-import { enqueueInvitations, enqueueMails, type JobHandler, type MailJob, mailQueue } from '@vat/queues';
+import { enqueueMails, type JobHandler, type MailJob, mailQueue } from '@vat/queues';
 import { deriveBaseUrl, errorFields, throttledLog, throttledWarn } from '@vat/runtime';
 import type { WorkerContext } from './worker-context.js';
 
@@ -64,18 +59,17 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   );
 
   const collect = collectMails({
-    listUsage: listAccountUsage(db),
+    listReached: listReachedQuotas(db),
     noteQuota: noteQuota(db),
     listWaiting: listWaitingItems(db),
     create: createMail(db),
-    due: [
-      { list: listDueMails(db), enqueue: enqueueMails(producer) },
-      { list: listInvitationsToMail(db), enqueue: enqueueInvitations(producer) },
-    ],
+    listDue: listDueMails(db),
+    enqueue: enqueueMails(producer),
     now,
   });
-  const reportAttempt = (fields: Record<string, unknown>, outcome: MailOutcome, cause: unknown): void => {
+  const reportAttempt = ({ id, kind, attempts }: PendingMail, outcome: MailOutcome, cause: unknown): void => {
     metrics.mails.inc({ outcome: outcome.state });
+    const fields = { mail: id, kind, attempts };
     if (outcome.state === 'sent') {
       log.info('A mail was sent.', fields);
       return;
@@ -85,34 +79,27 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
     if (outcome.state === 'pending') warnFailure({ ...fields, ...reason });
     else log.warn('A mail was given up: it could not be sent for a day.', { ...fields, ...reason });
   };
-  const common = { reasonOf: mailFailure, pause: (ms: number) => pause(ms), now };
-  const sendNotification = sendMail<PendingMail, MailFacts>({
-    ...common,
+  const letterOf = async (mail: PendingMail, facts: MailFacts | InvitationFacts) => {
+    if (facts.kind === 'invitation') {
+      const { id, email: to, role, expiresAt } = facts;
+      const url = `${baseUrl}${invitationPath(await tokenOf(id))}`;
+      const { accountName, email: invitedBy } = mail;
+      return { to, ...invitationLetter({ accountName, invitedBy, role, url, expiresAt }) };
+    }
+    const unsubscribeUrl = `${baseUrl}${await links.pathOf({ userId: mail.userId, kind: facts.kind })}`;
+    return { to: mail.email, unsubscribeUrl, ...notificationLetter(mail, facts, { baseUrl, unsubscribeUrl }) };
+  };
+  const send = sendMail({
     claim: claimMail(db),
     readFacts: readMailFacts(db),
-    send: async (mail, facts, signal) => {
-      const unsubscribeUrl = `${baseUrl}${await links.pathOf(mail)}`;
-      const letter = notificationLetter(mail, facts, { baseUrl, unsubscribeUrl });
-      await mailer.send({ ...letter, id: mail.id, to: mail.email, unsubscribeUrl }, signal);
-    },
+    send: async (mail, facts, signal) => mailer.send({ id: mail.id, ...(await letterOf(mail, facts)) }, signal),
     record: recordMail(db),
     release: releaseMail(db),
     discard: deleteMail(db),
-    onAttempted: ({ id, kind, attempts }, outcome, cause) =>
-      reportAttempt({ mail: id, kind, attempts }, outcome, cause),
-  });
-  const sendInvitation = sendMail<InvitationToMail, { url: string }>({
-    ...common,
-    claim: claimInvitationMail(db),
-    readFacts: async ({ id }) => ({ url: `${baseUrl}${invitationPath(await tokenOf(id))}` }),
-    send: (invitation, { url: link }, signal) => {
-      const letter = invitationLetter({ ...invitation, url: link });
-      return mailer.send({ ...letter, id: invitation.id, to: invitation.email }, signal);
-    },
-    record: recordInvitationMail(db),
-    release: releaseInvitationMail(db),
-    discard: discardInvitationMail(db),
-    onAttempted: ({ id, attempts }, outcome, cause) => reportAttempt({ invitation: id, attempts }, outcome, cause),
+    reasonOf: mailFailure,
+    onAttempted: reportAttempt,
+    pause: (ms) => pause(ms),
+    now,
   });
 
   const collectAlone = async (stopping: AbortSignal): Promise<void> => {
@@ -127,10 +114,8 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   );
 
   const mail: JobHandler<MailJob> = async (job, { stopping }) => {
-    if (job.task !== 'collect') {
-      const send =
-        job.task === 'send' ? sendNotification(job.mail_id, abort) : sendInvitation(job.invitation_id, abort);
-      const again = await send;
+    if (job.task === 'send') {
+      const again = await send(job.mail_id, abort);
       return again === null ? undefined : { again };
     }
     // Not retried, like maintenance: the next run is scheduled.

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { uuidOf } from '@vat/domain';
 import {
   callChecks,
   configureWebhook,
+  type LocalServer,
   numberOf,
+  openHttpServer,
   openProxy,
   openReceivers,
   type Receivers,
@@ -16,19 +16,18 @@ import {
 } from '@vat/testkit';
 
 let world: World;
-let register: Server;
+let register: LocalServer;
 let proxy: TestProxy;
 let receivers: Receivers;
 /** The times at which the register was called, in milliseconds of the monotonic clock. */
 let calls: number[] = [];
-const answered: RequestListener = (_request, response) => void response.end('{"results":[]}');
-let answer = answered;
+const answerNobody: RequestListener = (_request, response) => void response.end('{"results":[]}');
+let answer = answerNobody;
 beforeAll(async () => {
-  register = createServer((request, response) => {
+  register = await openHttpServer((request, response) => {
     calls.push(performance.now());
     answer(request, response);
   });
-  await once(register.listen(0, '127.0.0.1'), 'listening');
   [proxy, receivers] = await Promise.all([openProxy(), openReceivers()]);
   world = await startWorld({
     workers: 3,
@@ -38,16 +37,14 @@ beforeAll(async () => {
       UPSTREAM_WINDOW: '20s',
       ENRICHMENT_TIMEOUT: '7s',
       ENRICHMENT_SOURCES: 'fr_recherche_entreprises',
-      ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+      ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: register.url,
     },
   });
   await world.vies.defaults({ latency_ms: 0 });
 }, 60_000);
 afterAll(async () => {
   await world?.stop();
-  register?.closeAllConnections();
-  await new Promise((resolve) => register?.close(resolve));
-  await Promise.all([proxy?.close(), receivers?.close()]);
+  await Promise.all([register?.close(), proxy?.close(), receivers?.close()]);
 }, 60_000);
 beforeEach(() => {
   calls = [];
@@ -70,7 +67,7 @@ test('three workers together call a register no faster than its operator permits
 test('a register that does not answer delays no check beyond its time-out, and its entry says so', async () => {
   answer = () => undefined;
   const [found] = await callChecks(world, [numberOf('FR', 100)]);
-  answer = answered;
+  answer = answerNobody;
   expect(found?.status).toBe(201);
   const [entry] = registerEntries(found ? [found] : []);
   expect(entry).toMatchObject({ outcome: 'timeout', detail: expect.any(String) });

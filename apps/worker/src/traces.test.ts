@@ -1,17 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { configureWebhook, numberOf, openReceivers, type Receivers, startWorld, until, type World } from '@vat/testkit';
+import {
+  configureWebhook,
+  type LocalServer,
+  numberOf,
+  openHttpServer,
+  openReceivers,
+  type Receivers,
+  startWorld,
+  until,
+  type World,
+} from '@vat/testkit';
 import { type Collector, openCollector, type ReceivedSpan } from './collector.fixture.js';
 
 let world: World;
 let collector: Collector;
 let receivers: Receivers;
-let register: Server;
+let register: LocalServer;
 beforeAll(async () => {
-  register = createServer((_request, response) => void response.end('{"results":[]}'));
-  await once(register.listen(0, '127.0.0.1'), 'listening');
+  register = await openHttpServer((_request, response) => void response.end('{"results":[]}'));
   [collector, receivers] = await Promise.all([openCollector(), openReceivers()]);
   world = await startWorld({
     settings: {
@@ -22,16 +28,14 @@ beforeAll(async () => {
       UPSTREAM_RETRY_DELAYS: '100ms',
       BACKGROUND_RETRY_DELAYS: '200ms',
       ENRICHMENT_SOURCES: 'fr_recherche_entreprises',
-      ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: `http://127.0.0.1:${(register.address() as AddressInfo).port}`,
+      ENRICHMENT_FR_RECHERCHE_ENTREPRISES_URL: register.url,
     },
   });
   await world.vies.defaults({ latency_ms: 0 });
 }, 60_000);
 afterAll(async () => {
   await world?.stop();
-  register?.closeAllConnections();
-  await new Promise((resolve) => register?.close(resolve));
-  await Promise.all([collector?.close(), receivers?.close()]);
+  await Promise.all([register?.close(), collector?.close(), receivers?.close()]);
 }, 60_000);
 
 /** A traceparent as a caller sends it. */

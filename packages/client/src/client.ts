@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Batch, Check, Event, Request } from './api-types.js';
 import { type Connection, readConnection } from './connection.js';
 import { AbandonedError, BatchPendingError, PendingError } from './errors.js';
 import { type EventFollower, followEvents } from './follow-events.js';
+import type { Batch, Check, Event, Request } from './generated/api-types.js';
 import { type CallOptions, createCaller, createLister, type Input } from './operations.js';
 import { readRetryAfter } from './retry.js';
 import { createSender, type SendOptions, type Surroundings } from './send.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorFields, Request } from './api-types.js';
+import type { ErrorCode, ErrorFields, Request } from './generated/api-types.js';
 
 type Refusal = { status: number; code: string; message: string; fields: ErrorFields; requestId: string | null };
 

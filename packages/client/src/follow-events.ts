@@ -1,4 +1,4 @@
-import type { Event } from './api-types.js';
+import type { Event } from './generated/api-types.js';
 import type { Surroundings } from './send.js';
 
 /** The answer to `GET /v1/events` with `after`. */

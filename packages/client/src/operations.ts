@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { OPERATIONS, type Operations } from './api-types.js';
 import { ConnectionError } from './errors.js';
+import { OPERATIONS, type Operations } from './generated/api-types.js';
 import { parseJson, type Send, type SendOptions } from './send.js';
 
 /** The `operationId` of an operation of the API. */

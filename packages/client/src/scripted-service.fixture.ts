@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { openHttpServer } from '@vat/testkit/local-server';
 import { createClient } from './client.js';
 
 /** What the service answers to one call; `close` ends the connection instead, `wait` gives no answer. */
@@ -16,7 +14,7 @@ export const openScriptedService = async () => {
   const waits: number[] = [];
   let answers: ScriptedAnswer[] = [];
   let clock = 0;
-  const server = createServer(async (request, response) => {
+  const { url: baseUrl, close } = await openHttpServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
     calls.push({ method, path: url, headers, body: await text(request) });
     const answer = answers.shift() ?? { status: 418 };
@@ -26,9 +24,6 @@ export const openScriptedService = async () => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...more });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const sleep = async (ms: number, signal?: AbortSignal) => {
     signal?.throwIfAborted();
     waits.push(ms);
@@ -46,11 +41,7 @@ export const openScriptedService = async () => {
       calls.length = 0;
       waits.length = 0;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 };
 

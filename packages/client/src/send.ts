@@ -1,6 +1,6 @@
-import type { ErrorFields } from './api-types.js';
 import type { Connection } from './connection.js';
 import { ApiError, ConnectionError } from './errors.js';
+import type { ErrorFields } from './generated/api-types.js';
 import { errorIn, RETRY_POLICY, retryDelay } from './retry.js';
 
 /** What a client uses of its surroundings. Tests replace the clock. */

@@ -72,6 +72,31 @@ type SweepDeps = {
   now: () => Date;
 };
 
+type JobSweepDeps = Pick<SweepDeps, 'db' | 'producer' | 'now'>;
+
+/** Enqueues overdue requests that have no job. */
+export const sweepRequestJobs = ({ db, producer, now }: JobSweepDeps) =>
+  enqueueLostRequests({
+    overdue: overdueRequests(db),
+    withoutJob: requestsWithoutJob(producer),
+    findLive: findLiveRequests(db),
+    enqueue: enqueueOverdue(producer),
+    now,
+  });
+
+/** Enqueues overdue deliveries that have no job, and holds, resumes and ends those of which accounts and endpoints have changed. */
+export const sweepDeliveryJobs = ({ db, producer, now }: JobSweepDeps) =>
+  sweepDeliveries({
+    overdue: overdueDeliveries(db),
+    hold: holdDeliveries(db),
+    resume: resumeDeliveries(db),
+    endRemoved: endRemovedDeliveries(db),
+    withoutJob: deliveriesWithoutJob(producer),
+    findPending: findPendingDeliveries(db),
+    enqueueLate: enqueueLateDeliveries(producer),
+    now,
+  });
+
 /**
  * The sweep: makes good what a crash, or a loss of Redis, left behind in requests, batches, deliveries and time-stamps. It does
  * not exclude another sweep; see `runAlone`.
@@ -103,13 +128,7 @@ export const composeSweep = ({
         now,
       }),
       releaseOrphanedRequests({ releaseOrphans: releaseOrphans(db), windowMs, now }),
-      enqueueLostRequests({
-        overdue: overdueRequests(db),
-        withoutJob: requestsWithoutJob(producer),
-        findLive: findLiveRequests(db),
-        enqueue: enqueueOverdue(producer),
-        now,
-      }),
+      sweepRequestJobs({ db, producer, now }),
       sweepBatches({
         endLost: endLostLines(db),
         onNeverAsked,
@@ -123,16 +142,7 @@ export const composeSweep = ({
         enqueueDelivery: enqueueOne,
         now,
       }),
-      sweepDeliveries({
-        overdue: overdueDeliveries(db),
-        hold: holdDeliveries(db),
-        resume: resumeDeliveries(db),
-        endRemoved: endRemovedDeliveries(db),
-        withoutJob: deliveriesWithoutJob(producer),
-        findPending: findPendingDeliveries(db),
-        enqueueLate: enqueueLateDeliveries(producer),
-        now,
-      }),
+      sweepDeliveryJobs({ db, producer, now }),
       sweepStamps({ due: dueStamps(db), enqueueLost: enqueueLostStamps(producer), now }),
     ],
     report,

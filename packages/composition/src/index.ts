@@ -1,4 +1,4 @@
-export { composeSweep, runEach } from './compose-sweep.js';
+export { composeSweep, runEach, sweepDeliveryJobs, sweepRequestJobs } from './compose-sweep.js';
 export { type ConnectionSettings, type Connections, openConnections, REPEAT_WARNING_MS } from './open-connections.js';
 export { openTimestamper } from './open-timestamper.js';
 export { type ReadinessDeps, readiness } from './readiness.js';

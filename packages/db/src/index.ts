@@ -33,7 +33,6 @@ export * from './evidence/retention.js';
 export * from './evidence/timestamp-authority.js';
 export * from './evidence/timestamps.js';
 export * from './idempotency-keys.js';
-export * from './mail/invitation-mails.js';
 export * from './mail/mail-items.js';
 export * from './mail/mail-kinds.js';
 export * from './mail/mails.js';

@@ -32,7 +32,7 @@ export const readNewest = async <Row>(
 };
 
 /** The conditions about the time in `column` that belong to {@link idBounds}: it is within minutes of that of the id. */
-export const periodConditions = (column: Prisma.Sql, { from, to }: Page['period']): Prisma.Sql[] => [
+const periodConditions = (column: Prisma.Sql, { from, to }: Page['period']): Prisma.Sql[] => [
   ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
   ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
 ];

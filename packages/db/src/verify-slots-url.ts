@@ -2,7 +2,7 @@ import pg from 'pg';
 import { prepareConnection } from './prepare-connection.js';
 
 /** What a connection for slots leads to. `unknown`: Postgres did not answer. */
-export type SlotsAddress = 'direct' | 'pooled' | 'other_database' | 'unknown';
+type SlotsAddress = 'direct' | 'pooled' | 'other_database' | 'unknown';
 
 type Reached = { direct: boolean; database: string };
 

@@ -16,7 +16,7 @@ export const PUBLIC_HISTORY_MS = 30 * DAY_MS;
 /** Lookups of one member state within one hour (UTC), by how they ended, and their durations as in `MinuteTally`. */
 export type HourTally = { memberState: MemberState; hour: Date; buckets: number[] } & Record<LookupEnd, number>;
 
-export const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
 /** Sums counts per minute up to counts per hour. */
 export const hourTallies = (tallies: readonly MinuteTally[]): HourTally[] => {

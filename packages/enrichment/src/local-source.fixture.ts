@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { EnrichmentSource, EnrichmentSourceName, EnrichmentSubject, ReserveCall, SearchBudget } from '@vat/domain';
 import { createPace } from '@vat/outgoing';
+import { listenLocally } from '@vat/testkit/local-server';
 import { createEnrichmentSources, type EnrichmentSourcesDeps } from './create-enrichment-sources.js';
 
 /** Answers a request to the local server, whose body is already read. */
@@ -126,8 +126,8 @@ export const withLocalSource = async (
       current(request, response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const local = await listenLocally(server);
+  const { url } = local;
   const { sources, close } = createEnrichmentSources({
     enabled: [name],
     urls: { [name]: url },
@@ -152,7 +152,6 @@ export const withLocalSource = async (
     });
   } finally {
     close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await local.close();
   }
 };

@@ -1,7 +1,7 @@
 export { type CertificateInput, certificatePdf } from './certificate/certificate-pdf.js';
-export { openPageFonts, type PageFonts } from './certificate/page-fonts.js';
+export { openPageFonts } from './certificate/page-fonts.js';
 export type { AnchorWithProof, StampWithToken } from './certificate/proof-files.js';
-export { type CoverageReport, coverageReportPdf } from './coverage/coverage-report-pdf.js';
+export { coverageReportPdf } from './coverage/coverage-report-pdf.js';
 export type { DossierFile } from './dossier/dossier-file.js';
 export * from './dossier/dossier-source.js';
 export { findRenewals, type Renewals } from './dossier/find-renewals.js';

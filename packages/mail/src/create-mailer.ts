@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import type { RenderedLetter } from './render-letter.js';
 
 /** Whom mail comes from; MAIL_FROM. */
-export type Mailbox = { name: string; address: string };
+type Mailbox = { name: string; address: string };
 
 type MailerOptions = {
   /** SMTP_URL: smtps://, or smtp://, which uses STARTTLS where the server offers it, and requires it to send a password. */
@@ -21,7 +21,7 @@ export type OutgoingMail = RenderedLetter & {
   unsubscribeUrl?: string;
 };
 
-export type Mailer = {
+type Mailer = {
   /** Resolves once the server has accepted the mail. Rejects with what {@link mailFailure} describes, or when `abort` aborts. */
   send: (mail: OutgoingMail, abort: AbortSignal) => Promise<void>;
   close: () => void;

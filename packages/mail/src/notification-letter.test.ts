@@ -10,7 +10,7 @@ const UNSUBSCRIBE = `${BASE}/unsubscribe/usr_1.quota.token`;
 const AT = new Date('2026-11-23T10:02:03Z');
 
 const letterOf = (facts: MailFacts, itemCount: number, accountName = 'Acme Ltd') =>
-  notificationLetter({ kind: facts.kind, itemCount, accountName, email: 'owner@example.com' }, facts, {
+  notificationLetter({ itemCount, accountName, email: 'owner@example.com' }, facts, {
     baseUrl: BASE,
     unsubscribeUrl: UNSUBSCRIBE,
   });

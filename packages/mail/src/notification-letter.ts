@@ -124,7 +124,7 @@ const contentOf = (facts: MailFacts, about: About): Content => {
 
 /** The letter of a mail. `baseUrl`: BASE_URL without a slash at its end. */
 export const notificationLetter = (
-  mail: Pick<PendingMail, 'kind' | 'itemCount' | 'accountName' | 'email'>,
+  mail: Pick<PendingMail, 'itemCount' | 'accountName' | 'email'>,
   facts: MailFacts,
   { baseUrl, unsubscribeUrl }: { baseUrl: string; unsubscribeUrl: string },
 ): RenderedLetter => {
@@ -136,7 +136,7 @@ export const notificationLetter = (
     more: listed > 0 ? mail.itemCount - listed : 0,
     footer: [
       {
-        text: `You get this because notifications about ${MAIL_KIND_NAMES[mail.kind]} are on for ${oneLine(mail.email, 254)}.`,
+        text: `You get this because notifications about ${MAIL_KIND_NAMES[facts.kind]} are on for ${oneLine(mail.email, 254)}.`,
       },
       { label: 'Turn them off', url: unsubscribeUrl },
       { label: 'All notifications', url: `${baseUrl}/app/settings` },

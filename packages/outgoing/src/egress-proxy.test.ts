@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { openProxy } from '@vat/testkit';
+import type { Socket } from 'node:net';
+import { listenLocally, openProxy } from '@vat/testkit';
 import { openCaller } from './index.js';
 
 const closers: (() => unknown)[] = [];
@@ -10,17 +9,9 @@ afterEach(async () => {
 });
 
 const listen = async (server: Server): Promise<string> => {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  closers.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host, close } = await listenLocally(server);
+  closers.push(close);
+  return host;
 };
 
 const openOwnProxy = async () => {

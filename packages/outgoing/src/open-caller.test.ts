@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from '@vat/testkit/local-server';
 import { type Caller, exchangeOf, openCaller } from './index.js';
 
 const AT_NOON = new Date('2026-11-03T12:00:00.000Z');
@@ -17,19 +17,16 @@ const open = async (listener: RequestListener) => {
   const server = createServer(async (request, response) => {
     received.push({ request, body: Buffer.concat(await request.toArray()).toString() });
     listener(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const local = await listenLocally(server);
   const caller: Caller = openCaller({
     ...{ userAgent: 'vat-test', headers: { accept: 'text/plain' }, maxAnswerBytes: MAX_BYTES, now: () => AT_NOON },
   });
   closers.push(async () => {
     caller.close();
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
+    await local.close();
   });
-  return { ...caller, received, server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { ...caller, received, server, host: local.host };
 };
 
 test('without a body it is a GET, with one a POST, and both are recorded as they were sent', async () => {

@@ -13,7 +13,7 @@ export type RedisConnection = Redis | Cluster;
 type RedisRole = 'producer' | 'consumer';
 
 /** The deadline of a producer's command. */
-export const REDIS_COMMAND_TIMEOUT_MS = 1_000;
+const REDIS_COMMAND_TIMEOUT_MS = 1_000;
 
 /**
  * A connection on which nothing arrives for this long after a command is replaced: TCP alone notices after a quarter of an

@@ -142,15 +142,6 @@ export const enqueueMails =
       mailIds.map((id) => ({ payload: { task: 'send' as const, mail_id: id } })),
     );
 
-/** Enqueues invitations that are due to be mailed; has no effect on one that has a job. */
-export const enqueueInvitations =
-  (producer: Pick<Producer, 'enqueueAll'>) =>
-  (invitationIds: string[]): Promise<void> =>
-    producer.enqueueAll(
-      mailQueue,
-      invitationIds.map((id) => ({ payload: { task: 'invite' as const, invitation_id: id } })),
-    );
-
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
   payload: { task: 'stamp' as const, subject_id: subjectId },
   dueAt,

@@ -150,19 +150,13 @@ export const evidenceQueue = {
 const mailJob = z.discriminatedUnion('task', [
   z.object({ task: z.literal('collect') }),
   z.object({ task: z.literal('send'), mail_id: z.uuid() }),
-  z.object({ task: z.literal('invite'), invitation_id: z.uuid() }),
 ]);
 export type MailJob = z.infer<typeof mailJob>;
 
 export const mailQueue = {
   name: '{mail}',
   payload: mailJob,
-  jobId: (job: MailJob) =>
-    job.task === 'collect'
-      ? 'mail-collect'
-      : job.task === 'send'
-        ? `mail-${job.mail_id}`
-        : `invite-${job.invitation_id}`,
+  jobId: (job: MailJob) => `mail-${job.task === 'send' ? job.mail_id : job.task}`,
   globalConcurrency: null,
   // As many mails as a process has connections to the mail server, and the task that collects them.
   processConcurrency: 4,

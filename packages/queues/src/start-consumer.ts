@@ -131,7 +131,7 @@ export const startConsumer = <P>(
   let closing = false;
   /**
    * Returns a job to its place in the queue. Neither that nor the end of a pause wakes a worker that waits for a job: it finds the
-   * pause now and sleeps until then, or takes the job.
+   * pause now and waits until its end, or takes the job.
    */
   const putBack = async (job: Job<P & Failures>, token: string | undefined): Promise<never> => {
     await job.moveToWait(token);

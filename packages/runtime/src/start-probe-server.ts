@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The readiness and the metrics of a process. `ready` returns `ok` and the fields of the response. */
-export type Probes = {
+type Probes = {
   ready: () => Promise<Record<string, unknown> & { ok: boolean }>;
   metrics: () => Promise<{ type: string; text: string }>;
 };

@@ -7,7 +7,7 @@ import { RESULT_COLUMNS } from './results-file.js';
 export type NamedColumns = Record<Meaning, number[]>;
 
 /** The rank of each folded name; 0 is the most certain. */
-export type Ranks = ReadonlyMap<string, number>;
+type Ranks = ReadonlyMap<string, number>;
 
 /** The ranks of lists of names, the most certain list first. */
 export const ranksOf = (lists: readonly (readonly string[])[]): Ranks =>

@@ -9,6 +9,7 @@ export * from './fill-database.js';
 export * from './insert-account.js';
 export * from './insert-checks.js';
 export * from './ledger.js';
+export * from './local-server.js';
 export * from './make-past-months.js';
 export * from './open-proxy.js';
 export * from './open-tcp-proxy.js';

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { listenLocally } from './local-server.js';
 
 /** A forward proxy on loopback. `seen`: the first line and the credentials of each request. */
 export type TestProxy = {
@@ -25,12 +25,6 @@ export const openProxy = async (): Promise<TestProxy> => {
     onward.on('error', () => to.writeHead(502).end());
     from.pipe(onward);
   });
-  const sockets = new Set<Socket>();
-  const track = (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  };
-  server.on('connection', track);
   server.on('connect', (from: IncomingMessage, socket: Socket) => {
     note(from);
     const [host, port] = String(from.url).split(':');
@@ -38,19 +32,11 @@ export const openProxy = async (): Promise<TestProxy> => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       onward.pipe(socket).pipe(onward);
     });
-    track(onward);
     onward.on('error', () => socket.destroy());
     onward.on('close', () => socket.destroy());
     socket.on('error', () => onward.destroy());
     socket.on('close', () => onward.destroy());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { host, close } = await listenLocally(server);
+  return { host, seen, close };
 };

@@ -1,7 +1,7 @@
 /**
  * `node packages/testkit/dist/pack-release-main.js FOLDER` packs the API and the worker of a release into the fixture that tests start
  * beside the present release. FOLDER is a checkout of that release in which `npm ci` and `npm run build` were run. The fixture
- * holds our own code, BullMQ, which defines what lies in Redis, and packages that one workspace alone has in another version.
+ * holds our own code, BullMQ, which defines what is stored in Redis, and packages that one workspace alone has in another version.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { uuidOf } from '@vat/domain';
 import { createTestAuthority } from './create-test-authority.js';
+import { listenLocally } from './local-server.js';
 import type { World } from './start-world.js';
 
 /** A received delivery. `at`: time in milliseconds (`Date.now`) when its body was complete. */
@@ -51,7 +50,6 @@ export const openReceivers = async (): Promise<Receivers> => {
     let open = 0;
     let maxOpen = 0;
     const arrivals: Arrival[] = [];
-    const sockets = new Set<Socket>();
     const server = createServer({ ...identity, keepAliveTimeout: 60_000 }, async (request, response) => {
       open += 1;
       maxOpen = Math.max(maxOpen, open);
@@ -64,21 +62,10 @@ export const openReceivers = async (): Promise<Receivers> => {
       answer(response, arrival, arrivals.length - 1);
     });
     server.on('tlsClientError', () => undefined);
-    server.on('connection', (socket: Socket) => {
-      sockets.add(socket);
-      socket.on('error', () => undefined); // senders close connections by design
-      socket.once('close', () => sockets.delete(socket));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    });
+    const { host, close } = await listenLocally(server);
+    closing.push(close);
     return {
-      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+      url: `https://${host}/events`,
       arrivals,
       answer: (next) => {
         answer = next;

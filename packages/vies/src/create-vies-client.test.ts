@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { LookupSubject } from '@vat/domain';
+import { listenLocally } from '@vat/testkit/local-server';
 import { createViesClient, type ViesClient } from './create-vies-client.js';
 
 const LOOKUP: LookupSubject = { memberState: 'DE', national: '123456789', requester: null, trader: null };
@@ -17,15 +17,10 @@ afterEach(async () => {
 });
 
 const startServer = async (listener: RequestListener): Promise<{ baseUrl: string; server: Server }> => {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closers.push(async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/rest-api/`, server };
+  const server = createServer(listener);
+  const { url, close } = await listenLocally(server);
+  closers.push(close);
+  return { baseUrl: `${url}/rest-api/`, server };
 };
 
 const client = (baseUrl: string, attemptTimeoutMs = 5_000): ViesClient => {

@@ -1,4 +1,4 @@
 export { answerSandbox, SANDBOX_ERROR_CODES } from './answer-sandbox.js';
-export { createViesClient, type ViesClient } from './create-vies-client.js';
+export { createViesClient } from './create-vies-client.js';
 export { probeVies } from './probe-vies.js';
 export { TRADER_WIRE_NAMES } from './wire.js';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { createTestAuthority } from '@vat/testkit';
+import { createTestAuthority, type LocalServer } from '@vat/testkit';
 import { connectGuarded } from './connections.js';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { type LocalDns, startLocalDns, type Zone } from './local-dns.fixture.js';
-import { answering, type LocalReceiver, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
+import { answering, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
 import { createNameResolver } from './resolve-name.js';
 import { parseNetworks } from './validate-address.js';
 import { validateUrl } from './validate-url.js';
@@ -13,7 +13,7 @@ import { validateUrl } from './validate-url.js';
 /**
  * A plain TCP listener on loopback, which counts all connections to a forbidden address, at whatever layer they fail.
  */
-let forbidden: LocalReceiver;
+let forbidden: LocalServer;
 let dns: LocalDns;
 let guarded: WebhookSender;
 beforeAll(async () => {

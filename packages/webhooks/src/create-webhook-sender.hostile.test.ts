@@ -2,16 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
+import { createTestAuthority, type Identity, type LocalServer, type TestAuthority } from '@vat/testkit';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
-import {
-  answering,
-  type LocalReceiver,
-  startRawReceiver,
-  startReceiver,
-  startTlsReceiver,
-} from './local-receiver.fixture.js';
+import { answering, startRawReceiver, startReceiver, startTlsReceiver } from './local-receiver.fixture.js';
 import type { AttemptResult } from './post-attempt.js';
 import { attemptSucceeded } from './post-attempt.js';
 import { parseNetworks } from './validate-address.js';
@@ -54,7 +48,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const sendTo = async (starting: Promise<LocalReceiver>, sender = patient): Promise<AttemptResult> => {
+const sendTo = async (starting: Promise<LocalServer>, sender = patient): Promise<AttemptResult> => {
   const receiver = await starting;
   closers.push(receiver.close);
   return sender.send({ url: `https://127.0.0.1:${receiver.port}/`, headers: {}, body: '{}' });
@@ -183,7 +177,7 @@ describe('failures are named', () => {
     startTlsReceiver(identity, (socket) => socket.once('data', () => onRequest(socket)));
   const speaking = (text: string) => raw((socket) => socket.end(text));
 
-  test.each<[string, () => Promise<LocalReceiver>, RegExp, number | null]>([
+  test.each<[string, () => Promise<LocalServer>, RegExp, number | null]>([
     ['a reset before TLS', () => startRawReceiver((socket) => socket.resetAndDestroy()), /^CONNECTION_RESET: /, null],
     ['a reset instead of an answer', raw((socket) => socket.destroy()), /^CONNECTION_RESET: /, null],
     ['an end instead of an answer', raw((socket) => socket.end()), /^CONNECTION_RESET: /, null],

@@ -5,16 +5,10 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createTestAuthority, type Identity, type TestAuthority } from '@vat/testkit';
+import { createTestAuthority, type Identity, type LocalServer, type TestAuthority } from '@vat/testkit';
 import { createWebhookSender, type WebhookSender } from './create-webhook-sender.js';
 import { type LocalDns, startLocalDns } from './local-dns.fixture.js';
-import {
-  answering,
-  type LocalReceiver,
-  type Received,
-  startRawReceiver,
-  startReceiver,
-} from './local-receiver.fixture.js';
+import { answering, type Received, startRawReceiver, startReceiver } from './local-receiver.fixture.js';
 import { attemptSucceeded } from './post-attempt.js';
 import { signDelivery } from './sign-delivery.js';
 import { parseNetworks } from './validate-address.js';
@@ -40,7 +34,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const receiving = async (starting: Promise<LocalReceiver>): Promise<LocalReceiver> => {
+const receiving = async (starting: Promise<LocalServer>): Promise<LocalServer> => {
   const receiver = await starting;
   closers.push(receiver.close);
   return receiver;

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '@vat/evidence/proof';
-import { openProxy } from '@vat/testkit';
+import { openHttpServer, openProxy } from '@vat/testkit';
 import { FailedCheck } from '../command.js';
 import { runCommand } from '../run-command.js';
 
@@ -61,14 +59,12 @@ const probe = async (
 ): Promise<{ ok: boolean; upstreams: Probe[]; agents: (string | undefined)[] }> => {
   const handlers: Record<string, Handler> = { ...ANSWERS, '/tsa': stamp, ...changes };
   const agents: (string | undefined)[] = [];
-  const server = createServer(async (request, response) => {
+  const { url, close } = await openHttpServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     agents.push(request.headers['user-agent']);
     const path = Object.keys(handlers).find((start) => request.url?.startsWith(start));
     await (path === undefined ? json({}, 404) : handlers[path])?.(request, response, body);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const sources = NAMES.slice(1, -1).map((name) => [`ENRICHMENT_${name.toUpperCase()}_URL`, url]);
   const settings = { VIES_URL: url, TSA_URL: `${url}/tsa`, TSA_ROOTS: root, ...Object.fromEntries(sources), ...env };
   try {
@@ -81,8 +77,7 @@ const probe = async (
     );
     return { ok: answer.ok, upstreams: answer.report.upstreams as Probe[], agents };
   } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await close();
   }
 };
 

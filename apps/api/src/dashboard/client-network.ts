@@ -20,7 +20,7 @@ const groupsOf = (address: string): string[] => {
  * of IPv6, a /16 of IPv4), `site` what one customer of a provider has (a /48, or the IPv4 address itself), and `narrow` what
  * one household has (a /64). `family` is all of IPv4 or IPv6.
  */
-export type Networks = { family: string; wide: string; site: string; narrow: string };
+type Networks = { family: string; wide: string; site: string; narrow: string };
 
 /** The networks that contain an IP address. An IPv4 address written as IPv6 is treated as IPv4. */
 export const networksOf = (address: string): Networks => {

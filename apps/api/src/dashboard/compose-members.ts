@@ -55,6 +55,7 @@ export const composeMembers = ({
     tokenOf: invitationTokenOf(readLinkKey),
     sendsMail,
     reserve: reserveTries(db, MAILED_INVITATION_LIMIT.windowMs),
+    takeBack: takeBackSignIn(db),
     insertInvitation: insertInvitation(db),
     baseUrl,
     now,

@@ -19,7 +19,7 @@ export const resource = (router: IRouter, path: string, methods: Partial<Record<
 };
 
 /** A route by its method and its path, with `{id}` as a placeholder. */
-export type MountedRoute = { method: Method; path: string; handlers: RequestHandler[] };
+type MountedRoute = { method: Method; path: string; handlers: RequestHandler[] };
 
 /** Mounts routes, of which several may have the same path, see {@link resource}. */
 export const resources = (router: IRouter, routes: readonly MountedRoute[]): void => {

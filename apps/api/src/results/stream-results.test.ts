@@ -1,7 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
-import { until } from '@vat/testkit';
+import { type LocalServer, openHttpServer, until } from '@vat/testkit';
 import express from 'express';
 import { streamResults } from './stream-results.js';
 
@@ -12,11 +10,8 @@ const NOTHING = Object.fromEntries(RESULT_COLUMNS.map((name) => [name, null])) a
 const STALLED_MS = 300;
 const CELL = 'x'.repeat(1_000);
 
-let server: Server;
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+let server: LocalServer;
+afterEach(() => server.close());
 
 const pageOf = (after: string | null, limit: number): StoredLine[] =>
   Array.from({ length: limit }, (_, n) => ({
@@ -54,9 +49,8 @@ const serve = async (read: (after: string | null, limit: number) => StoredLine[]
       if (!res.headersSent) res.status(500).end();
     }
   });
-  server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  server = await openHttpServer(app);
+  return { seen, url: server.url };
 };
 
 test('reads no faster than the client', async () => {

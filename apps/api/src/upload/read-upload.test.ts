@@ -1,13 +1,12 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { AppError } from '@vat/domain';
-import { until } from '@vat/testkit';
+import { type LocalServer, openHttpServer, until } from '@vat/testkit';
 import express from 'express';
 import { readUpload } from './read-upload.js';
 
 const DEADLINE_MS = 300;
 
-let server: Server;
+let server: LocalServer;
 let outcomes: (AppError | number)[];
 const sockets: Socket[] = [];
 beforeEach(async () => {
@@ -21,16 +20,15 @@ beforeEach(async () => {
     );
     res.end();
   });
-  server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server = await openHttpServer(app);
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 
 const begin = async (type: string, body: string): Promise<Socket> => {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(server.port, '127.0.0.1');
   sockets.push(socket);
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('connect', resolve));

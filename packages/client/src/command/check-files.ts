@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Batch, BatchLine, Coverage, CoverageLine } from '../api-types.js';
 import type { Client } from '../client.js';
+import type { Batch, BatchLine, Coverage, CoverageLine } from '../generated/api-types.js';
 import type { OperationName, Upload } from '../operations.js';
 import {
   type Arguments,

@@ -1,4 +1,4 @@
-import type { Check } from '../api-types.js';
+import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
 import { type Command, durationOf, EXIT, table, textOf } from './command.js';
 

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expressWebhook, type VerifiedDelivery } from '@vat/receiver';
+import { openHttpServer } from '@vat/testkit/local-server';
 import { readVectors } from '../conformance.fixture.js';
 import { openScriptedService, refusal, type ScriptedService } from '../scripted-service.fixture.js';
 import { runHere } from './run-here.fixture.js';
@@ -48,10 +46,8 @@ test('prints what happens from now on, until Ctrl-C, and says where to continue'
 test('--forward-to posts every event with the signatures of a delivery', async () => {
   const received: VerifiedDelivery[] = [];
   const handle = async (delivery: VerifiedDelivery) => void received.push(delivery);
-  const server = createServer(expressWebhook({ secret: SECRET, handle, onError: () => undefined }));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  const receiver = await openHttpServer(expressWebhook({ secret: SECRET, handle, onError: () => undefined }));
+  const url = `${receiver.url}/webhooks`;
   service.script(page(EVENTS, LAST), 'wait');
   const words = ['--after', 'start', '--json', '--forward-to', url, '--secret', SECRET];
   const { code, stdout, stderr } = await listen(words, (line) => line.startsWith(`${LAST}  forwarded`));
@@ -66,8 +62,7 @@ test('--forward-to posts every event with the signatures of a delivery', async (
       `continue with --after ${LAST}`,
     ],
   ]);
-  server.closeAllConnections();
-  server.close();
+  await receiver.close();
 });
 
 test('continues when the receiver gives no answer', async () => {

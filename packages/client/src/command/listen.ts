@@ -1,4 +1,4 @@
-import type { Event } from '../api-types.js';
+import type { Event } from '../generated/api-types.js';
 import { makeSecret, signEvent } from '../sign-event.js';
 import { type Command, choiceOf, EXIT, textOf, UsageError } from './command.js';
 

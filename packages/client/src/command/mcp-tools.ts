@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Check } from '../api-types.js';
 import type { Client } from '../client.js';
 import { PendingError } from '../errors.js';
+import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
 
 /** A tool of the Model Context Protocol. The descriptions are all that a model knows about it. */

@@ -8,8 +8,7 @@ const INVITATION = columns({
   email: 'text?',
   role: typed<Role>('text'),
   invitedBy: 'text',
-  createdAt: 'timestamptz',
-  expiresAt: 'timestamptz',
+  ...all('timestamptz', 'createdAt', 'expiresAt'),
 });
 
 /** The pending invitations of an account, newest first, at most a hundred. */
@@ -44,9 +43,14 @@ export const insertInvitation =
       // Then nothing was deleted but what has expired.
       if ((pending?.n ?? 0) >= limits.invitations) return 'too_many_invitations';
       await tx.$executeRaw`
-        INSERT INTO invitation (id, account_id, invited_by, token_hash, email, role, created_at, expires_at, mail_due_at)
+        INSERT INTO invitation (id, account_id, invited_by, token_hash, email, role, created_at, expires_at)
         VALUES (${id}::uuid, ${accountId}::uuid, ${invitedBy}::uuid, ${Buffer.from(tokenHash)}::bytea, ${email}::text, ${role},
-          ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${mailDueAt}::timestamptz)`;
+          ${createdAt}::timestamptz, ${expiresAt}::timestamptz)`;
+      if (mailDueAt !== null)
+        await tx.$executeRaw`
+          INSERT INTO mail (id, user_id, kind, state, item_count, subject_ids, created_at, next_attempt_at)
+          VALUES (${id}::uuid, ${invitedBy}::uuid, 'invitation', 'pending', 1, ARRAY[${id}::uuid], ${createdAt}::timestamptz,
+            ${mailDueAt}::timestamptz)`;
       return 'inserted';
     });
 

@@ -1,4 +1,4 @@
-import type { ReserveTries } from '@vat/domain';
+import type { ReserveTries, TakeBackTries } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { query } from '../query.js';
 
@@ -7,8 +7,8 @@ import { query } from '../query.js';
  * A key without attempts has no row.
  */
 export const takeBackSignIn =
-  (db: Queryable) =>
-  async (keys: readonly Uint8Array[], at: Date): Promise<void> => {
+  (db: Queryable): TakeBackTries =>
+  async (keys, at) => {
     const hex = keys.map((key) => Buffer.from(key).toString('hex'));
     // Only one, since other attempts may have the same millisecond. Rows are locked in the same order as in reserveTries.
     await db.$executeRaw`

@@ -4,31 +4,39 @@ import {
   MAIL_ITEMS,
   MAIL_RETENTION_MS,
   type MailKind,
+  monthlyQuota,
+  PLANS,
   type Plan,
+  QUOTA_PERCENTS,
   type WaitingItems,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { inChunks } from '../in-chunks.js';
-import { query, typed } from '../query.js';
+import { all, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
 
-/** A page of accounts with what they use in a month. */
-export const listAccountUsage =
+/** Accounts that have reached a share of their quota in a month that {@link noteQuota} has not written down. */
+export const listReachedQuotas =
   (db: Queryable) =>
-  (period: string, after: string | null, limit: number): Promise<AccountUsage[]> =>
-    query(db, {
+  (period: string, limit: number): Promise<AccountUsage[]> => {
+    const plans = Object.keys(PLANS) as Plan[];
+    const quotas = plans.map((plan) => monthlyQuota({ plan, monthlyQuota: null }));
+    return query(db, {
       accountId: 'uuid',
       plan: typed<Plan>('text'),
       monthlyQuota: 'int4?',
-      taken: 'int4',
-      mailedPercent: 'int4',
+      ...all('int4', 'taken', 'mailedPercent'),
     })`
-      SELECT a.id AS "accountId", a.plan, a.monthly_quota AS "monthlyQuota", COALESCE(u.used + u.reserved, 0) AS taken,
-        COALESCE(u.mailed_percent, 0) AS "mailedPercent"
-      FROM (SELECT id, plan, monthly_quota FROM account WHERE id > ${after ?? NIL}::uuid ORDER BY id LIMIT ${limit}::int) AS a
-      LEFT JOIN usage u ON u.account_id = a.id AND u.period = ${period}
-      ORDER BY a.id`;
+      SELECT a.id AS "accountId", a.plan, a.monthly_quota AS "monthlyQuota", u.used + u.reserved AS taken,
+        u.mailed_percent AS "mailedPercent"
+      FROM usage u JOIN account a ON a.id = u.account_id
+        JOIN unnest(${plans}::text[], ${quotas}::int[]) AS sold(plan, quota) ON sold.plan = a.plan
+      WHERE u.period = ${period} AND u.mailed_percent < 100 AND COALESCE(a.monthly_quota, sold.quota) > 0 AND EXISTS (
+        SELECT FROM unnest(${[...QUOTA_PERCENTS]}::int[]) AS percent WHERE percent > u.mailed_percent
+          AND (u.used + u.reserved) * 100::bigint >= percent * COALESCE(a.monthly_quota, sold.quota)::bigint)
+      LIMIT ${limit}::int`;
+  };
 
 /** Writes down that an account has reached a share of its quota in a month, once, for its users who want mail about it. */
 export const noteQuota =

@@ -6,21 +6,14 @@ import {
   newUuid,
   newUuidAt,
 } from '@vat/domain';
-import { insertInvitation } from '../account/invitations.js';
+import { deleteInvitation, insertInvitation } from '../account/invitations.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { publishToAccount } from '../webhook/events.js';
-import {
-  claimInvitationMail,
-  discardInvitationMail,
-  listInvitationsToMail,
-  recordInvitationMail,
-  releaseInvitationMail,
-} from './invitation-mails.js';
-import { createMail, deleteOldMail, listAccountUsage, listWaitingItems, noteQuota } from './mail-items.js';
+import { createMail, deleteOldMail, listReachedQuotas, listWaitingItems, noteQuota } from './mail-items.js';
 import { changeMailChoice, findMailChoice } from './mail-kinds.js';
-import { claimMail, listDueMails, readMailFacts, recordMail, releaseMail } from './mails.js';
+import { claimMail, deleteMail, listDueMails, readMailFacts, recordMail, releaseMail } from './mails.js';
 
 const connected = testDatabase(4, 10_000);
 
@@ -146,7 +139,7 @@ test('a share of the quota is written down once a month, and a higher one once m
     await connected.db
       .$executeRaw`INSERT INTO usage (account_id, period, used, reserved) VALUES (${accountId}::uuid, '2026-11', 79, 5)`;
   const usage = async () =>
-    (await listAccountUsage(connected.db)('2026-11', null, 500)).find(({ accountId }) => accountId === of.accountId);
+    (await listReachedQuotas(connected.db)('2026-11', 500)).find(({ accountId }) => accountId === of.accountId);
   expect(await usage()).toEqual({
     ...{ accountId: of.accountId, plan: 'free', monthlyQuota: null, taken: 84, mailedPercent: 0 },
   });
@@ -155,14 +148,17 @@ test('a share of the quota is written down once a month, and a higher one once m
   await Promise.all([note(80), note(80)]);
   await noteQuota(connected.db)({ accountId: without.accountId, period: '2026-11', percent: 80, now: NOW });
   expect([await itemsOf(of), await itemsOf(without)]).toEqual([[`quota ${of.accountId}`], []]);
-  expect((await usage())?.mailedPercent).toBe(80);
+  expect(await usage()).toBeUndefined();
   const facts = () => readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [of.accountId], createdAt: NOW });
   expect(await facts()).toEqual({ kind: 'quota', percent: 80, taken: 84, quota: 100, period: '2026-11' });
   await connected.db.$executeRaw`DELETE FROM mail_item`;
   await note(80);
   expect(await itemsOf(of)).toEqual([]);
+  await connected.db.$executeRaw`UPDATE usage SET used = 95 WHERE account_id = ${of.accountId}::uuid`;
+  expect(await usage()).toMatchObject({ taken: 100, mailedPercent: 80 });
   await note(100);
   expect([await itemsOf(of), (await facts())?.kind]).toEqual([[`quota ${of.accountId}`], 'quota']);
+  expect(await usage()).toBeUndefined();
   expect(
     await readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [], createdAt: new Date('2026-12-01') }),
   ).toBeNull();
@@ -283,35 +279,34 @@ test('an invitation is mailed by one process at a time, until it was sent or is 
     return id;
   };
   const id = await invitation();
-  const isDue = async (at: Date) => (await listInvitationsToMail(db)(at, 1_000)).includes(id);
-  const claim = (at: Date) => claimInvitationMail(db)(id, at, new Date(at.getTime() + 600_000));
+  const isDue = async (at: Date) => (await listDueMails(db)(at, 1_000)).includes(id);
+  const claim = (at: Date, mailId = id) => claimMail(db)(mailId, at, new Date(at.getTime() + 600_000));
   expect(await isDue(NOW)).toBe(true);
   const first = await claim(NOW);
   expect(first).toMatchObject({
     kind: 'claimed',
-    mail: {
-      email: `${id}@example.com`,
-      invitedBy: `${userId}@example.com`,
-      accountName: 'A',
-      attempts: 1,
-      isWanted: true,
-    },
+    mail: { kind: 'invitation', email: `${userId}@example.com`, accountName: 'A', attempts: 1, isWanted: true },
   });
+  if (first.kind !== 'claimed') throw new Error('the mail was not claimed');
+  const facts = { kind: 'invitation', id, email: `${id}@example.com`, role: 'auditor', expiresAt: after(86_400_000) };
+  expect(await readMailFacts(db)(first.mail)).toEqual(facts);
   expect(await claim(after(1_000))).toEqual({ kind: 'not_yet', at: LATER });
-  await releaseInvitationMail(db)({ id, attempts: 1 }, NOW);
+  await releaseMail(db)({ id, attempts: 1 }, NOW);
   expect(await claim(NOW)).toMatchObject({ kind: 'claimed', mail: { attempts: 1 } });
-  await recordInvitationMail(db)({ id, attempts: 1 }, { state: 'pending', nextAttemptAt: after(5_000), error: 'E' });
+  await recordMail(db)({ id, attempts: 1 }, { state: 'pending', nextAttemptAt: after(5_000), error: 'E' });
   expect(await claim(NOW)).toEqual({ kind: 'not_yet', at: after(5_000) });
   // A late result of the first attempt changes nothing beside the second.
   expect(await claim(after(5_000))).toMatchObject({ kind: 'claimed', mail: { attempts: 2 } });
-  await recordInvitationMail(db)({ id, attempts: 1 }, { state: 'sent', at: after(6_000) });
+  await recordMail(db)({ id, attempts: 1 }, { state: 'sent', at: after(6_000) });
   expect(await claim(after(6_000))).toMatchObject({ kind: 'not_yet' });
-  await recordInvitationMail(db)({ id, attempts: 2 }, { state: 'sent', at: after(6_000) });
+  await recordMail(db)({ id, attempts: 2 }, { state: 'sent', at: after(6_000) });
   expect(await claim(after(700_000))).toEqual({ kind: 'settled' });
   expect(await isDue(after(700_000))).toBe(false);
-  const discarded = await invitation();
-  await discardInvitationMail(db)(discarded);
-  expect(await claimInvitationMail(db)(discarded, NOW, LATER)).toEqual({ kind: 'settled' });
-  const expired = await invitation(NOW);
-  expect(await claimInvitationMail(db)(expired, NOW, LATER)).toEqual({ kind: 'settled' });
+  const [discarded, expired, revoked] = [await invitation(), await invitation(NOW), await invitation()];
+  await deleteMail(db)(discarded);
+  expect(await claim(NOW, discarded)).toEqual({ kind: 'settled' });
+  await deleteInvitation(db)(accountId, revoked);
+  for (const ended of [expired, revoked])
+    expect(await claim(NOW, ended)).toMatchObject({ kind: 'claimed', mail: { isWanted: false } });
+  expect(await readMailFacts(db)({ ...first.mail, subjectIds: [revoked] })).toBeNull();
 });

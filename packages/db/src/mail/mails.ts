@@ -1,14 +1,15 @@
 import {
   type CompletedBatch,
   type FailedDelivery,
+  type InvitationFacts,
   type MailClaim,
   type MailFacts,
-  type MailKind,
   type MailOutcome,
   monthlyQuota,
   type PendingMail,
   type Plan,
   periodOf,
+  type Role,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
@@ -31,10 +32,10 @@ export const listDueMails =
  */
 export const claimMail =
   (db: Queryable) =>
-  async (id: string, now: Date, leasedUntil: Date): Promise<MailClaim<PendingMail>> => {
+  async (id: string, now: Date, leasedUntil: Date): Promise<MailClaim> => {
     const [mail] = await query(db, {
       ...all('uuid', 'id', 'userId', 'accountId'),
-      kind: typed<MailKind>('text'),
+      kind: typed<PendingMail['kind']>('text'),
       ...all('text', 'email', 'accountName'),
       ...all('int4', 'itemCount', 'attempts'),
       subjectIds: 'uuid[]',
@@ -48,7 +49,9 @@ export const claimMail =
       )
       SELECT c.id, c.kind, c.user_id AS "userId", u.email, a.id AS "accountId", a.name AS "accountName",
         c.item_count AS "itemCount", c.subject_ids AS "subjectIds", c.created_at AS "createdAt", c.attempts,
-        c.kind = ANY(u.mail_kinds) AND a.disabled_at IS NULL AS "isWanted"
+        a.disabled_at IS NULL AND CASE c.kind
+          WHEN 'invitation' THEN EXISTS (SELECT FROM invitation i WHERE i.id = c.id AND i.expires_at > ${now}::timestamptz)
+          ELSE c.kind = ANY(u.mail_kinds) END AS "isWanted"
       FROM claimed c JOIN app_user u ON u.id = c.user_id JOIN account a ON a.id = u.account_id`;
     if (mail) return { kind: 'claimed', mail };
     const [waiting] = await query(db, { at: 'timestamptz!' })`
@@ -125,11 +128,20 @@ const readQuota = async (db: Queryable, { accountId, createdAt }: Subjects): Pro
   return { kind: 'quota', period, quota: monthlyQuota(usage), taken: usage.taken, percent: usage.percent };
 };
 
+const INVITED = columns({ id: 'uuid', email: 'text!', role: typed<Role>('text'), expiresAt: 'timestamptz' });
+
+const readInvitation = async (db: Queryable, ids: string[]): Promise<InvitationFacts | null> => {
+  const [invitation] = await query(db, INVITED)`
+    SELECT id, email, role, expires_at AS "expiresAt" FROM invitation WHERE id = ANY(${ids}::uuid[]) AND email IS NOT NULL`;
+  return invitation ? { kind: 'invitation', ...invitation } : null;
+};
+
 /** The contents of a mail; null when all of it was deleted meanwhile. */
 export const readMailFacts =
   (db: Queryable) =>
-  async (mail: Subjects): Promise<MailFacts | null> => {
+  async (mail: Subjects): Promise<MailFacts | InvitationFacts | null> => {
     const { kind, subjectIds } = mail;
+    if (kind === 'invitation') return readInvitation(db, subjectIds);
     if (kind === 'quota') return readQuota(db, mail);
     if (kind === 'failed_deliveries') {
       const deliveries = await readDeliveries(db, subjectIds);

@@ -5,12 +5,12 @@ import { makeMonths } from './make-partitions.js';
 import { PARTITIONED, type PartitionedTable } from './partitions.js';
 
 /** What expires: rows recorded before these points in time. */
-export type Expiry = { evidenceBefore: Date; deliveriesBefore: Date };
+type Expiry = { evidenceBefore: Date; deliveriesBefore: Date };
 
 /**
  * The names of the partitions. `left`: more have expired. `failures`: what could not be done, which the next run tries again.
  */
-export type PartitionsMaintained = { made: string[]; dropped: string[]; left: boolean; failures: unknown[] };
+type PartitionsMaintained = { made: string[]; dropped: string[]; left: boolean; failures: unknown[] };
 
 /**
  * Makes the partitions of the months ahead and drops those whose rows have all expired, at most so many. Each change takes effect

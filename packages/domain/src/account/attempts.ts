@@ -7,6 +7,9 @@ export type RefusedTries = { key: Buffer; free: Date };
 /** Counts an attempt under all keys. When a limit is reached, counts nothing and returns the limits that refuse it. */
 export type ReserveTries = (limits: readonly TryLimit[], now: Date) => Promise<RefusedTries[]>;
 
+/** Removes the one attempt that was counted under each key at `at`. */
+export type TakeBackTries = (keys: readonly Uint8Array[], at: Date) => Promise<void>;
+
 /** A bounded cache whose entries expire. `find` returns `undefined` when there is no entry or it has expired. */
 export type ShortMemory<Value> = {
   find: (key: string, at: Date) => Value | undefined;

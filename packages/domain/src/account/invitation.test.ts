@@ -12,13 +12,15 @@ const openAccount = ({ sendsMail = true } = {}) => {
   const { now, pass } = clock();
   const tokens = secrets();
   const counts = attemptCounts(TAKEN_ADDRESS_LIMIT.windowMs);
+  const { reserve, takeBack } = attemptCounts(MAILED_INVITATION_LIMIT.windowMs);
   let pending: NewInvitation | null = null;
   const inviteNow = invite({
     tokens,
     tokenOf: async () => 'token 1',
     sendsMail,
-    reserve: attemptCounts(MAILED_INVITATION_LIMIT.windowMs).reserve,
+    ...{ reserve, takeBack },
     insertInvitation: async (invitation) => {
+      if (invitation.email?.startsWith('member')) return 'is_member';
       pending = invitation;
       return 'inserted';
     },
@@ -63,6 +65,13 @@ test('an account may have a bounded number of invitations mailed in a day; links
   expect(await codeOf(inviteTo('new@example.com'))).toBe('RATE_LIMITED');
   expect(await codeOf(inviteTo(null))).toBe(null);
   pass(MAILED_INVITATION_LIMIT.windowMs);
+  expect(await codeOf(inviteTo('new@example.com'))).toBe(null);
+});
+
+test('an invitation that is refused does not count as a mailed one', async () => {
+  const { inviteTo } = openAccount();
+  for (let n = 0; n < MAILED_INVITATION_LIMIT.tries; n += 1)
+    expect(await codeOf(inviteTo('member@example.com'))).toBe('EMAIL_TAKEN');
   expect(await codeOf(inviteTo('new@example.com'))).toBe(null);
 });
 

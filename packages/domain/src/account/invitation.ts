@@ -1,7 +1,7 @@
 import { linkToken } from '../check/public-link.js';
 import { AppError, badRequest } from '../errors.js';
 import { newUuid } from '../ids.js';
-import { freeAt, type ReserveTries, secondsUntil } from './attempts.js';
+import { freeAt, type ReserveTries, secondsUntil, type TakeBackTries } from './attempts.js';
 import { MAX_MEMBERS, refusedByRole, tooManyMembers } from './member.js';
 import type { Role } from './role.js';
 import type { beginSession, SessionSecrets } from './session.js';
@@ -40,15 +40,6 @@ export type OpenInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & 
 /** The user whom an accepted invitation creates. */
 export type NewMember = { id: string; email: string; passwordHash: string; now: Date };
 
-/** An invitation whose link is to be mailed. `accountName` and `invitedBy`: as their owners wrote them. `attempts`: begun. */
-export type InvitationToMail = Omit<Invitation, 'email'> & {
-  email: string;
-  accountName: string;
-  attempts: number;
-  /** Whether the account is enabled. */
-  isWanted: boolean;
-};
-
 /**
  * The token of an invitation, under the key of public links: workers make it again to mail the link, so it is stored nowhere.
  * 144 bits, of which only the hash is compared.
@@ -66,8 +57,9 @@ type InviteDeps = {
   tokenOf: (invitationId: string) => Promise<string>;
   /** Whether a mail server is configured. */
   sendsMail: boolean;
-  /** Counts invitations to be mailed. */
+  /** Counts invitations to be mailed; those that are refused do not count. */
   reserve: ReserveTries;
+  takeBack: TakeBackTries;
   /** Replaces a pending invitation for the same address. `not_owner`: the inviting user is no owner any more. */
   insertInvitation: (
     invitation: NewInvitation,
@@ -90,18 +82,16 @@ type InviteInput = {
  * to another account is not said here, but only to the person who has the link.
  */
 export const invite =
-  ({ tokens, tokenOf, sendsMail, reserve, insertInvitation, baseUrl, now }: InviteDeps) =>
+  ({ tokens, tokenOf, sendsMail, reserve, takeBack, insertInvitation, baseUrl, now }: InviteDeps) =>
   async ({ accountId, owner, email, role }: InviteInput): Promise<Invitation & { url: string; isMailed: boolean }> => {
     const id = newUuid();
     const token = await tokenOf(id);
     const createdAt = now();
     const isMailed = sendsMail && email !== null;
+    const key = tokens.hashAddress(`\0mailed invitations of\0${accountId}`);
     if (isMailed) {
       const { tries, windowMs } = MAILED_INVITATION_LIMIT;
-      const refused = await reserve(
-        [{ key: tokens.hashAddress(`\0mailed invitations of\0${accountId}`), tries }],
-        createdAt,
-      );
+      const refused = await reserve([{ key, tries }], createdAt);
       if (refused.length > 0)
         throw new AppError('RATE_LIMITED', {
           message: `The account has sent ${tries} invitations within a day.`,
@@ -117,6 +107,7 @@ export const invite =
       },
       { members: MAX_MEMBERS, invitations: MAX_INVITATIONS },
     );
+    if (isMailed && outcome !== 'inserted') await takeBack([key], createdAt);
     if (outcome === 'not_owner') throw refusedByRole('member');
     if (outcome === 'is_member')
       throw new AppError('EMAIL_TAKEN', { message: 'A member of the account has this e-mail address.' });
@@ -155,7 +146,7 @@ type AcceptInvitationDeps = {
   tokens: SessionSecrets;
   findInvitation: FindInvitation;
   reserve: ReserveTries;
-  takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
+  takeBack: TakeBackTries;
   hashPassword: (password: string) => Promise<string>;
   /** Creates the user and deletes the invitation, or changes nothing. `taken`: a user has the address. */
   insertMember: (

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.js';
-import { freeAt, type ReserveTries, type ShortMemory, secondsUntil } from './attempts.js';
+import { freeAt, type ReserveTries, type ShortMemory, secondsUntil, type TakeBackTries } from './attempts.js';
 import { type beginSession, type SessionSecrets, type UserCredentials, wrongCredentials } from './session.js';
 
 /**
@@ -59,7 +59,7 @@ export type SignInDeps = {
   /** Deletes all attempts counted under a key. */
   forget: (key: Uint8Array) => Promise<void>;
   /** Subtracts one attempt that was counted under each of the keys. */
-  takeBack: (keys: readonly Uint8Array[], at: Date) => Promise<void>;
+  takeBack: TakeBackTries;
   findUser: (email: string) => Promise<UserToSignIn | null>;
   /** The sites from which a user has signed in recently, as far as this process has read them. */
   knownSites: ShortMemory<true>;

@@ -161,7 +161,7 @@ const endOfState = (outlook: StateOutlook, ahead: number, since: Date, now: Date
 };
 
 /** Requests of a batch in one member state, and those whose turn is before its last one. */
-export type WorkOfState = { memberState: MemberState; ahead: number };
+type WorkOfState = { memberState: MemberState; ahead: number };
 
 /** The least time until a batch is completed: its last answers are being recorded. */
 const RECORDING_MS = 1_000;

@@ -27,7 +27,7 @@ export type BacklogLimits = { accounts: number; lines: number };
 const BACKLOG_LIMITS: BacklogLimits = { accounts: 20, lines: 5_000 };
 
 /** What is true for all batches at a time. Reading it is shared by all calls of some seconds. */
-export type Conditions = { outlooks: ReadonlyMap<MemberState, StateOutlook>; backlog: readonly Backlog[] };
+type Conditions = { outlooks: ReadonlyMap<MemberState, StateOutlook>; backlog: readonly Backlog[] };
 
 type ReadConditionsDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;

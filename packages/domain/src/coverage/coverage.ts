@@ -20,7 +20,7 @@ export type MinGrade = (typeof MIN_GRADES)[number];
 /** Days that a check may be older than the supply. */
 export const MAX_AGE_DAYS = { min: 1, max: 366, default: 30 } as const;
 
-export type CoverageCounts = Record<CoverageStatus, number>;
+type CoverageCounts = Record<CoverageStatus, number>;
 
 /** The result for a file of supplies, as the API shows it. Ids are UUIDs. */
 export type Coverage = CoverageCounts & {

@@ -2,7 +2,7 @@ import { AppError } from '../errors.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 
 /** A calendar date as `YYYY-MM-DD`, or a sentence that says why a text is none. */
-export type ReadDate = { kind: 'date'; date: string } | { kind: 'unreadable'; reason: string };
+type ReadDate = { kind: 'date'; date: string } | { kind: 'unreadable'; reason: string };
 
 const WRITE_ISO = 'Write dates as YYYY-MM-DD, such as 2026-12-31, or day first, such as 31.12.2026.';
 

@@ -1,3 +1,7 @@
+/** The languages of certificates and reports. */
+export const DOCUMENT_LANGUAGES = ['en', 'de', 'fr', 'it', 'es', 'pl', 'nl'] as const;
+export type DocumentLanguage = (typeof DOCUMENT_LANGUAGES)[number];
+
 /** The subject of a time-stamp: a check's hashed bytes, or an anchor's JCS form. The subject's id is that of its row. */
 export type StampKind = 'check' | 'anchor';
 

@@ -15,21 +15,22 @@ export type AccountUsage = {
 export type WaitingItems = { userId: string; kind: MailKind; isFree: boolean };
 
 type CollectMailsDeps = {
-  /** Accounts after `after` in the order of their ids; null: from the first. */
-  listUsage: (period: string, after: string | null, limit: number) => Promise<AccountUsage[]>;
+  /** Accounts that have reached a share of their quota in a month that is not written down. */
+  listReached: (period: string, limit: number) => Promise<AccountUsage[]>;
   /** Writes down, for users who want to know, that an account has reached a share of its quota. */
   noteQuota: (reached: { accountId: string; period: string; percent: number; now: Date }) => Promise<void>;
   listWaiting: (after: WaitingItems | null, sentSince: Date, limit: number) => Promise<WaitingItems[]>;
   /** Makes a mail of what waits, unless one is on its way or was sent meanwhile. False when it made none. */
   create: (mail: { id: string; userId: string; kind: MailKind; sentSince: Date; now: Date }) => Promise<boolean>;
-  /** Mails and invitations: `list` returns the ids of those that are due, the longest due first. */
-  due: readonly { list: (now: Date, limit: number) => Promise<string[]>; enqueue: (ids: string[]) => Promise<void> }[];
+  /** The ids of due mails, the longest due first. */
+  listDue: (now: Date, limit: number) => Promise<string[]>;
+  enqueue: (ids: string[]) => Promise<void>;
   now: () => Date;
 };
 
 /** Accounts and users that a statement reads. */
 const PAGE = 500;
-/** Mails of a kind that one run enqueues; the next one continues. */
+/** Mails that one run enqueues; the next one continues. */
 const MAX_ENQUEUED = 1_000;
 
 /**
@@ -41,13 +42,13 @@ export const collectMails =
   async (stopping: AbortSignal): Promise<number> => {
     const now = deps.now();
     const period = periodOf(now);
-    for (let [after, size]: [string | null, number] = [null, PAGE]; size === PAGE && !stopping.aborted; ) {
-      const accounts: AccountUsage[] = await deps.listUsage(period, after, PAGE);
+    for (let size = PAGE; size === PAGE && !stopping.aborted; ) {
+      const accounts = await deps.listReached(period, PAGE);
       for (const { accountId, taken, mailedPercent, ...sold } of accounts) {
         const percent = decideQuotaMail({ taken, quota: monthlyQuota(sold), mailedPercent });
         if (percent !== null) await deps.noteQuota({ accountId, period, percent, now });
       }
-      [after, size] = [accounts.at(-1)?.accountId ?? null, accounts.length];
+      size = accounts.length;
     }
     const sentSince = new Date(now.getTime() - MAIL_INTERVAL_MS);
     let made = 0;
@@ -58,9 +59,7 @@ export const collectMails =
       }
       [after, size] = [waiting.at(-1) ?? null, waiting.length];
     }
-    for (const { list, enqueue } of deps.due) {
-      const ids = await list(now, MAX_ENQUEUED);
-      if (ids.length > 0) await enqueue(ids);
-    }
+    const ids = await deps.listDue(now, MAX_ENQUEUED);
+    if (ids.length > 0) await deps.enqueue(ids);
     return made;
   };

@@ -1,3 +1,4 @@
+import type { Role } from '../account/role.js';
 import type { AccountChange } from '../watch/watch.js';
 
 /** What a user can get mail about. A new user gets the first two; the default of `app_user.mail_kinds` repeats this. */
@@ -24,8 +25,8 @@ export const MAIL_RETENTION_MS = 30 * 86_400_000;
 /** Things that one mail counts, and that it lists. More than it counts are in the next one. */
 export const MAIL_ITEMS = { counted: 10_000, listed: 5 } as const;
 
-/** Shares of the quota in percent that mail is sent about, each once a month, in ascending order. */
-const QUOTA_PERCENTS = [80, 100];
+/** Shares of the quota in percent that mail is sent about, each once a month, in ascending order. `usage_of_month` knows the last. */
+export const QUOTA_PERCENTS = [80, 100];
 
 /** Units of the month that are used or reserved, and the share that mail has been sent about. */
 type QuotaState = { taken: number; quota: number; mailedPercent: number };
@@ -42,18 +43,21 @@ const RETRY_DELAYS_MS = [5_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 
 const GIVE_UP_AFTER_MS = 86_400_000;
 
 /** When a mail is attempted again after a failed attempt; null when it is given up. `attempts` includes that one. */
-export const planMail = (mail: Pick<MailOnItsWay, 'attempts' | 'createdAt'>, failedAt: Date): Date | null => {
+export const planMail = (mail: Pick<PendingMail, 'attempts' | 'createdAt'>, failedAt: Date): Date | null => {
   const delay = RETRY_DELAYS_MS[Math.min(mail.attempts, RETRY_DELAYS_MS.length) - 1] ?? 0;
   const next = failedAt.getTime() + delay;
   return next > mail.createdAt.getTime() + GIVE_UP_AFTER_MS ? null : new Date(next);
 };
 
-/** Any mail on its way. `attempts`: those that were begun. `isWanted`: false when it is not to be sent any more. */
-export type MailOnItsWay = { id: string; createdAt: Date; attempts: number; isWanted: boolean };
-
-/** A mail about what happened. Ids are UUIDs. `isWanted`: the user still wants mail of the kind, and the account is enabled. */
-export type PendingMail = MailOnItsWay & {
-  kind: MailKind;
+/** A mail on its way: about what happened, for its user, or an invitation to its account, from its user. Ids are UUIDs. */
+export type PendingMail = {
+  id: string;
+  createdAt: Date;
+  /** Those that were begun. */
+  attempts: number;
+  /** Whether the user still wants mail of the kind, or the invitation is pending, and the account is enabled. */
+  isWanted: boolean;
+  kind: MailKind | 'invitation';
   userId: string;
   email: string;
   accountId: string;
@@ -80,9 +84,12 @@ export type CompletedBatch = {
   failed: number;
 };
 
-/** The contents of a mail. The lists have the first few things, without those that were deleted meanwhile. `period`: YYYY-MM. */
+/** The contents of a mail about what happened. The lists have the first few things, without those that were deleted meanwhile. `period`: YYYY-MM. */
 export type MailFacts =
   | { kind: 'failed_deliveries'; deliveries: FailedDelivery[] }
   | { kind: 'quota'; percent: number; taken: number; quota: number; period: string }
   | { kind: 'completed_batches'; batches: CompletedBatch[] }
   | { kind: 'watch_changes'; changes: AccountChange[] };
+
+/** The contents of an invitation's mail. `email`: of the invited person. */
+export type InvitationFacts = { kind: 'invitation'; id: string; email: string; role: Role; expiresAt: Date };

@@ -1,7 +1,7 @@
-import { type MailOnItsWay, planMail } from './mail.js';
+import { type InvitationFacts, type MailFacts, type PendingMail, planMail } from './mail.js';
 
 /** `not_yet`: the mail is due, or its attempt in another process ends, at `at`. `settled`: it has ended. */
-export type MailClaim<Mail> = { kind: 'claimed'; mail: Mail } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
+export type MailClaim = { kind: 'claimed'; mail: PendingMail } | { kind: 'not_yet'; at: Date } | { kind: 'settled' };
 
 /** The state of a mail after an attempt. `error`: a code, never an address or a secret. */
 export type MailOutcome =
@@ -9,22 +9,22 @@ export type MailOutcome =
   | { state: 'failed'; at: Date; error: string }
   | { state: 'pending'; nextAttemptAt: Date; error: string };
 
-type SendMailDeps<Mail extends MailOnItsWay, Facts> = {
+type SendMailDeps = {
   /** Claims an attempt for this process until `leasedUntil`. */
-  claim: (mailId: string, now: Date, leasedUntil: Date) => Promise<MailClaim<Mail>>;
+  claim: (mailId: string, now: Date, leasedUntil: Date) => Promise<MailClaim>;
   /** Null when there is nothing left to report. */
-  readFacts: (mail: Mail) => Promise<Facts | null>;
+  readFacts: (mail: PendingMail) => Promise<MailFacts | InvitationFacts | null>;
   /** Rejects when the mail server has not accepted the mail, and when `abort` aborts. */
-  send: (mail: Mail, facts: Facts, abort: AbortSignal) => Promise<void>;
-  record: (mail: Mail, outcome: MailOutcome) => Promise<void>;
+  send: (mail: PendingMail, facts: MailFacts | InvitationFacts, abort: AbortSignal) => Promise<void>;
+  record: (mail: PendingMail, outcome: MailOutcome) => Promise<void>;
   /** Gives a claimed attempt back, which does not count. */
-  release: (mail: Mail, now: Date) => Promise<void>;
+  release: (mail: PendingMail, now: Date) => Promise<void>;
   /** Ends a mail that is not to be sent. */
   discard: (mailId: string) => Promise<void>;
   /** The code of what `send` or `readFacts` rejected with. */
   reasonOf: (error: unknown) => string;
   /** Called for every attempt that was recorded. `cause`: what it failed with. */
-  onAttempted: (mail: Mail, outcome: MailOutcome, cause?: unknown) => void;
+  onAttempted: (mail: PendingMail, outcome: MailOutcome, cause?: unknown) => void;
   pause: (ms: number) => Promise<void>;
   now: () => Date;
 };
@@ -39,11 +39,11 @@ const RECORD_RETRY_MS = 500;
  * and recorded afterwards, so a mail is sent twice only when the process ends in between: then another one sends it again
  * after the lease, with the same Message-ID.
  */
-export const sendMail = <Mail extends MailOnItsWay, Facts>(deps: SendMailDeps<Mail, Facts>) => {
+export const sendMail = (deps: SendMailDeps) => {
   const { now } = deps;
 
   /** A mail that was sent must not be sent again because Postgres was away for seconds afterwards. */
-  const record = async (mail: Mail, outcome: MailOutcome, leasedUntil: Date): Promise<void> => {
+  const record = async (mail: PendingMail, outcome: MailOutcome, leasedUntil: Date): Promise<void> => {
     for (;;) {
       try {
         return await deps.record(mail, outcome);
@@ -54,7 +54,7 @@ export const sendMail = <Mail extends MailOnItsWay, Facts>(deps: SendMailDeps<Ma
     }
   };
 
-  const outcomeOfFailure = (mail: Mail, cause: unknown): MailOutcome => {
+  const outcomeOfFailure = (mail: PendingMail, cause: unknown): MailOutcome => {
     const at = now();
     const error = deps.reasonOf(cause);
     const nextAttemptAt = planMail(mail, at);

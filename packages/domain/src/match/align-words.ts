@@ -22,7 +22,7 @@ export const editDistance = (one: string, other: string): number => {
 
 /** What a difference within a pair of words costs, in letters. */
 export type WordPair = { one: Word; other: Word; cost: number };
-export type Alignment = { pairs: WordPair[]; onlyOne: Word[]; onlyOther: Word[]; transposed: boolean };
+type Alignment = { pairs: WordPair[]; onlyOne: Word[]; onlyOther: Word[]; transposed: boolean };
 
 const ROMAN = new Map(
   ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x'].map((numeral, at) => [numeral, `${at + 1}`]),
@@ -71,7 +71,7 @@ const isInitialOf = (short: Word, long: Word): boolean =>
   long.spellings.some((s) => s[0] === short.spellings[0]);
 
 /** What it costs to take two words for one, in letters; null when they are different words. Numbers are never similar. */
-export const wordCost = (one: Word, other: Word): number | null => {
+const wordCost = (one: Word, other: Word): number | null => {
   if (sameWord(one, other)) return 0;
   const numbers = [asNumber(one), asNumber(other)];
   if (numbers[0] !== null || numbers[1] !== null) return numbers[0] === numbers[1] ? 0 : null;

@@ -6,7 +6,7 @@
 
 /** `front`: also before the name. `anywhere`: also inside it, because the spelling is never part of a name. */
 export type FormPlace = 'end' | 'front' | 'anywhere';
-export type FormRow = readonly [form: string, place: FormPlace, spellings: string];
+type FormRow = readonly [form: string, place: FormPlace, spellings: string];
 
 export const LEGAL_FORMS: readonly FormRow[] = [
   // Germany, Austria, Luxembourg (German)

@@ -1,7 +1,7 @@
 import { isUnstated, latinize } from './fold-text.js';
 
 /** The parts of an address that could be separated; null for the others. */
-export type AddressParts = { street: string | null; postal_code: string | null; city: string | null };
+type AddressParts = { street: string | null; postal_code: string | null; city: string | null };
 
 const NOTHING: AddressParts = { street: null, postal_code: null, city: null };
 

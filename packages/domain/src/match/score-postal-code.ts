@@ -6,7 +6,7 @@ const COUNTRY =
   /^(?:a|at|b|be|bg|cy|cz|d|de|dk|ee|e|es|f|fr|fi|fin|gr|el|h|hu|hr|i|it|l|lu|lt|lv|n|nl|p|pl|pt|ro|s|se|si|slo|sk)[\s-]*(?=\d)/;
 
 /** Letters and digits of a postal code without the prefix of its country. */
-export const normalizePostalCode = (text: string): string =>
+const normalizePostalCode = (text: string): string =>
   latinize(text.slice(0, 40))
     .trim()
     .replace(COUNTRY, '')

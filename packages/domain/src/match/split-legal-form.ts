@@ -10,7 +10,7 @@ import {
 import { once } from './once.js';
 
 /** A name without its legal form. `form` is null where none is stated, else an entry of the table or several joined by `+`. */
-export type SplitName = { words: readonly Word[]; form: string | null };
+type SplitName = { words: readonly Word[]; form: string | null };
 
 type KnownForm = { form: string; place: FormPlace };
 
@@ -154,7 +154,7 @@ export const splitLegalForm = (name: readonly Word[], memberState?: string): Spl
 };
 
 /** How the legal forms of two names compare. A form that one name lacks is no difference: most invoices leave it out. */
-export type FormComparison = 'equal' | 'related' | 'different';
+type FormComparison = 'equal' | 'related' | 'different';
 
 /** `memberState` selects which names of a form are translations of each other: BV and SRL in Belgium. */
 export const compareForms = (one: string | null, other: string | null, memberState?: string): FormComparison => {

@@ -6,8 +6,7 @@ export const NEVER_ASKED_AFTER_MS = 7 * 24 * 3_600_000;
 type Lookups = Pick<CheckRequest, 'attempts' | 'lookupStartedAt'>;
 
 /** Whether a lookup of the request began, now or earlier. */
-export const wasLookedUp = ({ attempts, lookupStartedAt }: Lookups): boolean =>
-  attempts > 0 || lookupStartedAt !== null;
+const wasLookedUp = ({ attempts, lookupStartedAt }: Lookups): boolean => attempts > 0 || lookupStartedAt !== null;
 
 /** When a request ends that is never looked up. Its first lookup replaces this time. */
 export const neverAskedAt = (createdAt: Date): Date => new Date(createdAt.getTime() + NEVER_ASKED_AFTER_MS);

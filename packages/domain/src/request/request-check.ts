@@ -11,7 +11,7 @@ import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, tooManyPending } from './await-end.js';
 import type { AdmitRequest, NewRequest, RecordMalformed, RequestSubscription } from './ports.js';
 import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
-import { SANDBOX_NUMBERS } from './sandbox-numbers.js';
+import { SANDBOX_NUMBERS } from './sandbox-facts.js';
 
 /** The `syntax` entry every check begins with. `detail` names the missed form or a failed checksum. */
 const syntaxEntry = (outcome: 'valid' | 'malformed', at: Date, detail: string | null): CheckEntry => ({

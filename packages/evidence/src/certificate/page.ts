@@ -21,7 +21,7 @@ export type Attachment = {
 };
 
 /** A list on pages of its own. `widths` are shares of the line; `footer` stands on each page. */
-export type ListStyle = { title: string; footer: string; widths: readonly number[] };
+type ListStyle = { title: string; footer: string; widths: readonly number[] };
 
 /**
  * One A4 page, filled from the top, and the pages of its lists. Every text is shrunk or truncated to fit, so nothing is drawn

@@ -4,7 +4,7 @@ import { TERMS } from '../languages/terms.js';
 import { REPORT_TEXTS, type ReportTexts } from './report-texts.js';
 
 /** What the report shows. `lines`: all lines of the coverage in the order of the file, read once while the report is drawn. */
-export type CoverageReport = {
+type CoverageReport = {
   coverage: Coverage;
   lines: AsyncIterable<CoverageLine>;
   language: DocumentLanguage;

@@ -83,7 +83,7 @@ export const pinRoot =
     }
   };
 
-export type TimestamperOptions = {
+type TimestamperOptions = {
   /** TSA_URL; null means the development authority. */
   url: string | null;
   /** Called once, at the first stamp, and only if `url` is null. */

@@ -108,7 +108,7 @@ export const createDevelopmentAuthority = async ({
 /** The identity as it is stored: the certificates in PEM, and the key sealed under SECRET_KEY. */
 export type SealedIdentity = { certificate: string; root: string; keySealed: Uint8Array };
 
-export type OpenDevelopmentAuthorityDeps = {
+type OpenDevelopmentAuthorityDeps = {
   find: () => Promise<SealedIdentity | null>;
   /** Stores an identity in place of `replaced`. If several processes do so, the first one wins. */
   store: (made: SealedIdentity, replaced: SealedIdentity | null, now: Date) => Promise<void>;

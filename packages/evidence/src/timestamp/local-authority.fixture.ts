@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openHttpServer } from '@vat/testkit/local-server';
 
 /** An authority's HTTP server on loopback. */
 export type LocalAuthority = { url: string; queries: () => number; close: () => Promise<void> };
@@ -10,21 +9,14 @@ type Answer = (response: ServerResponse, query: Uint8Array, request: IncomingMes
 /** Serves `answer` to every POST. */
 export const startAuthority = async (answer: Answer): Promise<LocalAuthority> => {
   let queries = 0;
-  const server = createServer((request, response) => {
+  const { url, close } = await openHttpServer((request, response) => {
     response.on('error', () => undefined); // some tests close the connection before the end
     void request.toArray().then(async (chunks: Buffer[]) => {
       queries += 1;
       await answer(response, Buffer.concat(chunks), request);
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tsa`, queries: () => queries, close };
+  });
+  return { url: `${url}/tsa`, queries: () => queries, close };
 };
 
 /** Answers like a correct authority, with the result of `reply`. */

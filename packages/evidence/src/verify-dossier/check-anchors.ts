@@ -9,7 +9,7 @@ import { parseObject, readText, secondsOf } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
 /** `closedAt`: seconds since 1970. */
-export type FoundAnchor = { size: number; root: string; closedAt: number };
+type FoundAnchor = { size: number; root: string; closedAt: number };
 export type FoundAnchors = Map<number, FoundAnchor>;
 /** Whether each anchor contains the hash of the one before it, by `seq`; also anchors that only connect others. */
 export type FoundLinks = Map<number, boolean>;

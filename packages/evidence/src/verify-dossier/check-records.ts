@@ -37,7 +37,7 @@ export const checkSums = (files: DossierFiles, report: ReportBuilder): void => {
 };
 
 /** The checks of a dossier by id: the hash (hex), the stated time in seconds since 1970, and the body. */
-export type FoundCheck = { hash: string; checkedAt: number; body: Json };
+type FoundCheck = { hash: string; checkedAt: number; body: Json };
 export type FoundChecks = Map<string, FoundCheck>;
 
 /** Rows of checks.csv by the id of the check. */

@@ -13,7 +13,7 @@ export type DossierProblem = {
 };
 
 /** Why a dossier could not be verified. */
-export type NotCheckedCode = 'not_a_zip' | 'not_a_dossier' | 'too_large' | 'insecure_page' | 'unsupported_stamp';
+type NotCheckedCode = 'not_a_zip' | 'not_a_dossier' | 'too_large' | 'insecure_page' | 'unsupported_stamp';
 
 /** The result of a verification: the same keys and codes as in the output of `verify.py --json`. */
 export type DossierReport = {

@@ -29,7 +29,7 @@ export type Signer = {
 };
 
 /** A parsed RFC 3161 response. Only its form is verified. */
-export type ParsedToken = {
+type ParsedToken = {
   policy: string;
   /** Of the stamped bytes: the identifier of the hash function, and the hash. */
   imprint: { algorithm: string; hash: Uint8Array };

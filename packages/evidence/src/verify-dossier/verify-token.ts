@@ -25,7 +25,7 @@ export type VerifiedStamp = {
 };
 
 /** Why a time-stamp does not verify; `unsupported`: this browser cannot verify it. */
-export type TokenRefusal = 'stamp_of_other' | 'stamp_wrong' | 'stamp_unreadable' | 'unsupported';
+type TokenRefusal = 'stamp_of_other' | 'stamp_wrong' | 'stamp_unreadable' | 'unsupported';
 
 export class TokenRefused extends Error {
   override name = 'TokenRefused';

@@ -2,7 +2,7 @@ import { Inflate } from 'fflate';
 import { damaged, invalidFile, SAVE_AGAIN } from './invalid-file.js';
 
 /** The maximum of bytes in all parts of a workbook together, unpacked. */
-export const MAX_UNPACKED_BYTES = 50 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 50 * 1024 * 1024;
 
 /** A part of a workbook. `read` unpacks it in chunks of at most a few megabytes, and throws INVALID_FILE when it is damaged. */
 export type Part = { name: string; size: number; read: () => Generator<Uint8Array> };

@@ -16,7 +16,7 @@ const ELAPSED = /\[(?:h+|m+|s+)\]/i;
 const LEADING_ZEROS = /^0{2,30}$/;
 
 /** Reads the code of a number format, such as `dd.mm.yyyy` or `00000000000`. Its first section is that of positive numbers. */
-export const formatOfCode = (code: string): CellFormat => {
+const formatOfCode = (code: string): CellFormat => {
   if (LEADING_ZEROS.test(code)) return { kind: 'padded', digits: code.length };
   const [section = ''] = code.replace(/"[^"]*"|\\./g, '').split(';');
   if (ELAPSED.test(section)) return PLAIN;

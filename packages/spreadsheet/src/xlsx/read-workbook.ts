@@ -106,7 +106,7 @@ const findSheet = (sheets: readonly SheetEntry[], wanted: string): SheetEntry =>
 };
 
 /** `rows`: the rows with text, read as they are taken. */
-export type ReadSheet = { sheet: string; sheets: string[]; rows: Iterable<ScannedRow> };
+type ReadSheet = { sheet: string; sheets: string[]; rows: Iterable<ScannedRow> };
 
 function* chain(first: ScannedRow, rest: Iterator<ScannedRow>): Generator<ScannedRow> {
   yield first;

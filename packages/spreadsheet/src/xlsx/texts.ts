@@ -18,7 +18,7 @@ export const unescapeText = (text: string): string =>
       })
     : text;
 
-export type TextCollector = Required<XmlHandlers> & { take: () => string };
+type TextCollector = Required<XmlHandlers> & { take: () => string };
 
 /**
  * Collects the text of an element that has plain text (`t`) or runs of formatted text (`r`). Phonetic guides (`rPh`) are

@@ -6,10 +6,9 @@ import { Button } from '../../parts/button.js';
 import { type Column, ListPage, PagedTable } from '../../parts/data-table.js';
 import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
-import { NoChecksYet } from '../../parts/no-checks-yet.js';
+import { NewCheck, NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
-import { Changing } from '../../session/session.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
@@ -133,13 +132,7 @@ export const ChecksPage = () => {
           <NoChecksYet>Checks from this dashboard, your API keys, batches and watches appear here.</NoChecksYet>
         )
       }
-      actions={
-        <Changing>
-          <Link to="/checks/new" className="button primary">
-            New check
-          </Link>
-        </Changing>
-      }
+      actions={<NewCheck>New check</NewCheck>}
     >
       <PendingRequests />
       <CheckFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />

@@ -8,7 +8,7 @@ import { count } from '../../parts/format.js';
 import { ErrorAlert } from '../../parts/states.js';
 
 /** Filters of `GET /webhook/deliveries`, as search parameters of the page. `to` is exclusive. */
-export type DeliveryFilterParams = { status?: string; event?: string; from?: string; to?: string };
+type DeliveryFilterParams = { status?: string; event?: string; from?: string; to?: string };
 
 const STATUSES: Record<Delivery['status'], string> = {
   pending: 'Pending',

@@ -5,6 +5,7 @@ import { Meter } from 'react-aria-components/Meter';
 import type { Check, Overview, Usage } from '../../api/shapes.js';
 import { type Page as Listed, useApiQuery } from '../../api/use-api-query.js';
 import { count } from '../../parts/format.js';
+import { NewCheck } from '../../parts/no-checks-yet.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Page } from '../../parts/text.js';
 import { Changing } from '../../session/session.js';
@@ -92,16 +93,7 @@ export const OverviewPage = () => {
   const checks = useApiQuery<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
   const isNew = checks.data?.data.length === 0;
   return (
-    <Page
-      title="Overview"
-      actions={
-        <Changing>
-          <Link to="/checks/new" className="button primary">
-            New check
-          </Link>
-        </Changing>
-      }
-    >
+    <Page title="Overview" actions={<NewCheck>New check</NewCheck>}>
       <Changing>{isNew && <FirstSteps />}</Changing>
       <div className="columns">
         <UsageMeter />

@@ -1,12 +1,7 @@
 // @ts-check
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { buildOpenApi } from '@vat/contracts';
 
 /** @typedef {Record<string, any>} Json */
-
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
-const BIOME = 'node_modules/@biomejs/biome/bin/biome';
 
 /** @param {readonly string[]} types */
 const union = (types) => [...new Set(types)].join(' | ');
@@ -104,14 +99,6 @@ const errorFields = (errors) =>
     ),
   );
 
-/** Formats as `npm run check` wants it. @param {string} file @param {string} text */
-const format = (file, text) => {
-  const args = [BIOME, 'format', `--stdin-file-path=${file}`];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: TOP, input: text, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${file} cannot be formatted: ${stderr}`);
-  return stdout;
-};
-
 /** The types of `packages/client`, made from the OpenAPI document: every schema, error code and operation. */
 export const clientTypes = () => {
   const { paths, components } = /** @type {Json} */ (buildOpenApi('1', 'https://vat.example.com'));
@@ -124,9 +111,7 @@ export const clientTypes = () => {
   const operations = Object.entries(/** @type {Record<string, Json>} */ (paths)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   );
-  return format(
-    'packages/client/src/api-types.ts',
-    `// Made from the OpenAPI document by \`node scripts/docs.mjs\`; do not edit.
+  return `// Made from the OpenAPI document by scripts/prepare/client-types.mjs.
 
 /** The code of an error. */
 export type ErrorCode = ${union(errors.map(([name]) => `'${name.slice('Error_'.length)}'`))};
@@ -150,6 +135,5 @@ ${operations
 export const OPERATIONS = {
 ${operations.map(({ method, path, operation }) => constant(method, path, operation)).join('\n')}
 } as const;
-`,
-  );
+`;
 };
