@@ -1,6 +1,7 @@
 // @ts-check
 // `npm run --silent admin -- …`: runs an admin command with DATABASE_URL and REDIS_URL, or with the servers of the stack that
 // runs on DATA_DIR. Standard output contains only the JSON object of the command.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -38,6 +39,19 @@ const isReachable = (url) =>
     socket.once('connect', () => socket.destroy()).once('timeout', () => socket.destroy());
   });
 
+/**
+ * Restores a backup into the Postgres of a data directory on which no stack runs. It runs for this command alone: a stack would
+ * seed the database first. @param {string} dataDir @returns {Promise<never>}
+ */
+const restoreHere = async (dataDir) => {
+  const { startPostgres } = await import('@vat/embedded');
+  const server = await startPostgres({ dataDir }).catch((error) => fail(error.message));
+  const env = { ...process.env, DATABASE_URL: server.url };
+  const { status } = spawnSync(process.execPath, [PROGRAM, ...process.argv.slice(2)], { env, stdio: 'inherit' });
+  if (!server.reused) await server.stop();
+  process.exit(status ?? 1);
+};
+
 /** @param {NodeJS.ProcessEnv} env @returns {Promise<NodeJS.ProcessEnv>} the required settings that `env` lacks */
 const completeSettings = async (env) => {
   const dataDir = path.resolve(ROOT, env['DATA_DIR'] || '.data');
@@ -52,15 +66,14 @@ const completeSettings = async (env) => {
   if (process.argv[2] === 'upstreams') {
     return !given('DATABASE_URL') && database && (await isReachable(database)) ? { DATABASE_URL: database } : {};
   }
+  if (!database && !given('DATABASE_URL') && process.argv[2] === 'restore') return restoreHere(dataDir);
   if (!database && !given('DATABASE_URL'))
     fail(`no stack runs on ${dataDir}: run npm start first, or set DATABASE_URL and REDIS_URL`);
-  // Another database must not be combined with the Redis or the key of this stack.
+  // Another database must not be combined with the Redis or the key of this stack. The admin program reports what a command lacks.
   const isOurs = Boolean(database) && database === run.database_url;
   if (isOurs && database && !(await isReachable(database)))
     fail(`the stack of ${dataDir} is not running (its Postgres does not answer): run npm start`);
-  const redis = given('REDIS_URL') ? null : isOurs && run.redis_url;
-  if (redis !== null && !redis)
-    fail('DATABASE_URL is set and REDIS_URL is not: set both, or none to use the running stack');
+  const redis = !given('REDIS_URL') && isOurs && run.redis_url;
   // During a change of the key the one in DATA_DIR may be the previous one; the admin program then reports that SECRET_KEY is missing.
   const ownSecret = isOurs && !given('SECRET_KEY') && !given('SECRET_KEY_PREVIOUS');
   const secret = ownSecret ? readText(path.join(dataDir, 'secret_key')) : '';

@@ -39,6 +39,12 @@ test('everything that the chart passes to a process is a setting, and each secre
   );
 });
 
+test('workers name the service as the API does, since their mails lead there', () => {
+  const shared = found(read(`${CHART}/templates/_helpers.tpl`), /- name: ([A-Z_]+)$/gm);
+  const both = SETTINGS.BASE_URL.readBy.filter((program) => program === 'api' || program === 'worker');
+  expect([shared, both]).toEqual([['BASE_URL'], ['api', 'worker']]);
+});
+
 test.each(['api', 'worker'] as const)(
   'the %s gets the files of the secrets that it reads, and no others',
   (program) => {

@@ -66,6 +66,10 @@ volumeMounts:
 
 {{- define "vat.env" -}}
 {{- $values := .root.Values }}
+{{- if and $values.ingress.enabled (not (hasKey $values.settings "BASE_URL")) }}
+- name: BASE_URL
+  value: https://{{ $values.ingress.host }}
+{{- end }}
 {{- range $name, $value := $values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}

@@ -256,6 +256,11 @@ class Calls(unittest.TestCase):
                 Client(base_url, key)
         self.assertEqual(len(self.server.calls), 1)
 
+    def test_the_address_may_end_with_the_version(self) -> None:
+        self.open([reply(200, CHECK)])
+        Client(self.server.url + "/v1/", "k").checks.get("chk_1")
+        self.assertEqual(self.server.calls[0].path, "/v1/checks/chk_1")
+
     def test_a_watch_changes_only_what_is_given(self) -> None:
         client = self.open([reply(200, {"watch_id": "wat_1"})] * 2)
         client.watches.update("wat_1", status="paused")

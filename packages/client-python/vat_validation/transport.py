@@ -72,7 +72,8 @@ class Transport:
             raise ValueError("base_url must be an http or https URL such as https://vat.example.com")
         if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
             raise ValueError("api_key must be a key of the service, which begins with vat_live_ or vat_test_")
-        self._base_url = base_url.rstrip("/")
+        # Also as the documents write the address of the API.
+        self._base_url = base_url.rstrip("/").removesuffix("/v1")
         self._api_key = api_key
         self.timeout = timeout
         self._retry = retry

@@ -173,6 +173,11 @@ describe('a refusal of the service ends the command with 2, and the message says
   it.each<[string, string[], RegExp]>([
     ['a revoked key', ['DE100', '--api-key', 'vat_test_nobody'], /\(UNAUTHORIZED\).* Set VAT_API_KEY to a key/],
     ['an unknown check', ['chk_0'], /\(NOT_FOUND\) Check the id/],
+    [
+      'a number without a country',
+      ['12345678'],
+      /^vat: The number does not begin with .+ send country_code\. \(BAD_REQUEST\)$/,
+    ],
     ['an invalid requester', ['DE100', '--requester', 'DE1'], /\(INVALID_REQUESTER\)/],
   ])('%s', async (_, words, why) => {
     const ended = await runHere(['check', ...words], settings());
@@ -225,6 +230,27 @@ describe('vat mcp', () => {
       text: expect.stringMatching(/vat_number/),
     });
     expect(await tools.close()).toEqual({ code: 0, errors: '' });
+  });
+
+  it('answers everything that was sent before the end of its input', async () => {
+    const call = { name: 'check_vat_number', arguments: { vat_number: 'DE100' } };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const sent = [
+      { id: 1, method: 'initialize', params },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/call', params: call },
+      { id: 3, method: 'tools/call', params: call },
+      // A client that cancels a request wants no answer to it.
+      { method: 'notifications/cancelled', params: { requestId: 3 } },
+    ];
+    const input = sent.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+    const { code, stdout, stderr } = await runProgram(program, ['mcp'], settings('test'), true, input);
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([code, stderr, answers.map(({ id }) => id)]).toEqual([0, '', [1, 2]]);
+    expect(answers[1].result.structuredContent).toMatchObject({ vat_number: 'DE100', valid: true });
   });
 
   it('serves a program without a handshake, and reports batches', async () => {

@@ -69,7 +69,7 @@ export const EVIDENCE_OPERATIONS = {
     path: '/v1/checks/{id}/timestamp',
     summary: 'Time-stamp a check',
     description:
-      'Takes no body, or `{}`. A check has one time-stamp (RFC 3161, SHA-256) over its hashed bytes; repeated calls return the same one. If the authority does not answer immediately, the time-stamp is requested again in the background until it does.',
+      'Takes no body, or `{}`. A check has one time-stamp (RFC 3161) over its hashed bytes; repeated calls return the same one. If the authority does not answer immediately, the time-stamp is requested again in the background until it does.',
     idempotent: true,
     success: {
       200: stamped('The check already has a time-stamp.'),

@@ -1,10 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+/**
+ * What alerts compare with zero, by label. Prometheus sees no increase in a series that begins with its first count, and no value where
+ * there is no series.
+ */
+const FROM_THE_START = {
+  code: ['VAT_BLOCKED', 'IP_BLOCKED', 'VOW-ERR-11', 'NEVER_ASKED'],
+  outcome: ['sent', 'pending', 'failed'],
+} as const;
+
 export const createMetrics = (service: string) => {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
-  return {
+  const metrics = {
     registry,
     httpRequests: new Histogram({
       name: 'vat_http_request_seconds',
@@ -123,6 +132,9 @@ export const createMetrics = (service: string) => {
       registers: [registry],
     }),
   };
+  for (const code of FROM_THE_START.code) metrics.upstreamAlarms.inc({ code }, 0);
+  for (const outcome of FROM_THE_START.outcome) metrics.mails.inc({ outcome }, 0);
+  return metrics;
 };
 
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -62,3 +62,23 @@ test('every metric of the service has an alert or a panel', () => {
   const ours = [...labelNames.keys()].filter((name) => name.startsWith('vat_'));
   expect(ours.filter((name) => !shown.has(name))).toEqual([]);
 });
+
+test('what an alert compares with zero is there before it is first counted', async () => {
+  const text = await createMetrics('test').registry.metrics();
+  const seriesOf = (name: string): string[] =>
+    [...text.matchAll(new RegExp(`^${name}\\{(?:code|outcome)="([^"]+)".*\\} 0$`, 'gm'))].map(
+      ([, label = '']) => label,
+    );
+  expect(seriesOf('vat_mails_total')).toEqual(['sent', 'pending', 'failed']);
+  const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const row = /^\| `vat_upstream_alarms_total` .*$/m.exec(guide)?.[0] ?? '';
+  const codes = [...row.matchAll(/`([A-Z][A-Z0-9_-]+)`/g)].map(([, code = '']) => code);
+  expect([codes.length, seriesOf('vat_upstream_alarms_total').toSorted()]).toEqual([4, codes.toSorted()]);
+});
+
+test('alerts name queues that workers serve', () => {
+  const queues = /\$allQueues := list (.+) }}/.exec(read('helm/templates/workers.yaml'))?.[1] ?? '';
+  const named = [...read('monitoring/alerts.yml').matchAll(/serves? `(\w+)`/g)].map(([, name = '']) => name);
+  expect(named).toEqual(['webhooks', 'evidence']);
+  expect(named.filter((name) => !queues.includes(`"${name}"`))).toEqual([]);
+});

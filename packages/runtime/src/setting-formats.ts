@@ -117,6 +117,12 @@ const addressWithUser = (...schemes: string[]) =>
 
 export const proxyAddress = () => addressWithUser('http');
 
+/** An address that a header can contain. */
+export const contactAddress = () =>
+  z
+    .url({ protocol: /^(https?|mailto)$/, error: 'expected an address like https://… or mailto:…' })
+    .regex(/^[!-~]*$/, 'characters beyond ASCII must be percent-encoded');
+
 export const mailServer = () =>
   addressWithUser('smtps', 'smtp').refine(
     (text) => !URL.canParse(text) || new URL(text).hostname !== '',

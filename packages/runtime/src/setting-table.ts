@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   address,
   certificates,
+  contactAddress,
   count,
   duration,
   durations,
@@ -163,7 +164,7 @@ export const SETTINGS = {
   ENRICHMENT_TIMEOUT: setting(['worker'], timeLimit().prefault('4s'), 'Time-out of one call to a national source.'),
   CONTACT_URL: setting(
     ['api', 'worker', 'admin'],
-    z.url().optional(),
+    contactAddress().optional(),
     'Web or mailto address added to the User-Agent of outgoing calls, for the operators of the upstreams.',
   ),
   EGRESS_PROXY: setting(

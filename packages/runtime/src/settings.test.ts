@@ -142,6 +142,8 @@ test.each([
   ['TSA_URL', 'ftp://tsa.example/', 'expected an address like https://…'],
   ['ENRICHMENT_GLEIF_URL', 'gleif.example', 'expected an address like https://…'],
   ['EGRESS_PROXY', 'https://u:secret@proxy', 'expected an address like http://…'],
+  ['CONTACT_URL', 'it@acme.example', 'expected an address like https://… or mailto:…'],
+  ['CONTACT_URL', 'https://acme.example/łódź', 'characters beyond ASCII must be percent-encoded'],
   ['EGRESS_PROXY', 'http://u:secret%zz@proxy', 'a % that is not part of an encoded character must be written as %25'],
 ])('%s=%s is refused', (name, text, problem) => {
   expect(settingProblems({ [name]: text }, 'worker')).toEqual([`${name}: ${problem}`]);

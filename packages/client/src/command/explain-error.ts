@@ -14,7 +14,8 @@ export const explainError = (error: unknown): string => {
   if (error instanceof ApiError) {
     const { fields = [], line, reset_at: reset } = error.fields;
     const details = [
-      ...fields.map(({ message }) => `${message}.`),
+      // A fault of one field is the message already.
+      ...fields.filter(({ message }) => !error.message.includes(message)).map(({ message }) => `${message}.`),
       ...(line === undefined ? [] : [`Line ${line}.`]),
       ...(reset === undefined ? [] : [`Again from ${reset}.`]),
     ];

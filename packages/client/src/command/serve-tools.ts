@@ -1,6 +1,8 @@
 import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Client } from '../client.js';
 import { explainError } from './explain-error.js';
 import { TOOLS } from './mcp-tools.js';
@@ -24,10 +26,53 @@ const createServer = (client: Client): McpServer => {
   return server;
 };
 
+const messageOf = (line: string): { id?: unknown; method?: unknown; params?: { requestId?: unknown } } => {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+};
+
+/**
+ * A transport over standard input and output that ends with its input, but not before all requests are answered, so that a shell can
+ * pipe them. The SDK's own discards them then.
+ */
+const openTransport = () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const open = new Set<unknown>();
+  let hasEnded = false;
+  const endIfAnswered = (): void => {
+    if (hasEnded && open.size === 0) input.end();
+  };
+  const lines = createInterface({ input: process.stdin })
+    .on('line', (line) => {
+      const { id, method, params } = messageOf(line);
+      if (method === 'notifications/cancelled') open.delete(params?.requestId);
+      else if (method !== undefined && id !== undefined) open.add(id);
+      input.write(`${line}\n`);
+    })
+    .on('close', () => {
+      hasEnded = true;
+      endIfAnswered();
+    });
+  // Each message is written in one piece.
+  output.on('data', (message: Buffer) => {
+    open.delete(messageOf(message.toString()).id);
+    endIfAnswered();
+  });
+  output.pipe(process.stdout);
+  return { transport: new StdioServerTransport(input, output), close: () => lines.close() };
+};
+
 /** Serves the tools over standard input and output, until the program that uses them closes its end. */
 export const serveTools = (client: Client, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const handle = serveStdio(() => createServer(client));
+    const { transport, close } = openTransport();
+    const handle = serveStdio(() => createServer(client), { transport });
     process.stdin.once('end', resolve);
-    signal.addEventListener('abort', () => void handle.close().finally(resolve), { once: true });
+    signal.addEventListener('abort', () => {
+      close();
+      void handle.close().finally(resolve);
+    });
   });

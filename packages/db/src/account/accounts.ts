@@ -61,11 +61,20 @@ export const setAccountDisabled =
   async (id: string, disabledAt: Date | null): Promise<boolean> =>
     (await db.account.updateMany({ where: { id, erasedAt: null }, data: { disabledAt } })).count > 0;
 
-/** Moves an account to another plan; false when there is none. */
+/** Moves an account to another plan; false when there is none. The shares of the new plan's quota are mailed when they are reached. */
 export const setAccountPlan =
   (db: Database) =>
-  async (id: string, plan: Plan): Promise<boolean> =>
-    (await db.account.updateMany({ where: { id }, data: { plan } })).count > 0;
+  (id: string, plan: Plan): Promise<boolean> =>
+    db.$transaction(async (tx) => {
+      const { count } = await tx.account.updateMany({ where: { id, plan: { not: plan } }, data: { plan } });
+      if (count === 0) return (await tx.account.count({ where: { id } })) > 0;
+      // An account with a quota of its own has the same one as before.
+      await tx.usage.updateMany({
+        where: { accountId: id, account: { monthlyQuota: null } },
+        data: { mailedPercent: 0 },
+      });
+      return true;
+    });
 
 type AccountSummary = {
   id: string;

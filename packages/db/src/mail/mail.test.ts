@@ -6,6 +6,7 @@ import {
   newUuid,
   newUuidAt,
 } from '@vat/domain';
+import { setAccountPlan } from '../account/accounts.js';
 import { deleteInvitation, insertInvitation } from '../account/invitations.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
@@ -162,6 +163,23 @@ test('a share of the quota is written down once a month, and a higher one once m
   expect(
     await readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [], createdAt: new Date('2026-12-01') }),
   ).toBeNull();
+});
+
+test('another plan has another quota, whose shares are written down again; a quota of its own stays', async () => {
+  const [of, withOwn] = [await owner(), await owner()];
+  await connected.db.$executeRaw`UPDATE account SET monthly_quota = 100 WHERE id = ${withOwn.accountId}::uuid`;
+  for (const { accountId } of [of, withOwn])
+    await connected.db
+      .$executeRaw`INSERT INTO usage (account_id, period, used, mailed_percent) VALUES (${accountId}::uuid, '2026-11', 100, 100)`;
+  const mailed = async () => {
+    const usage = await listAccountUsage(connected.db)('2026-11', null, 500);
+    return [of, withOwn].map((one) => usage.find(({ accountId }) => accountId === one.accountId)?.mailedPercent);
+  };
+  const move = setAccountPlan(connected.db);
+  expect([await move(of.accountId, 'free'), await mailed()]).toEqual([true, [100, 100]]);
+  await Promise.all([of, withOwn].map(({ accountId }) => move(accountId, 'starter')));
+  expect(await mailed()).toEqual([0, 100]);
+  expect(await move(newUuid(), 'starter')).toBe(false);
 });
 
 test('what happens while a mail is on its way, and for an hour after it was sent, is in the next one', async () => {

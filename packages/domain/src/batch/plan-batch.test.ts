@@ -42,6 +42,14 @@ describe('what ends a line at once', () => {
   });
 
   test.each([
+    [rowOf('123456789'), /add it \(such as DE\) or a country column\.$/],
+    [rowOf('123456789', { country: 'Utopia' }), /^The country column has no country's code: write one of AT, /],
+    [rowOf('FR40303265045', { country: 'DE' }), /the country column says DE: correct one of the two or empty the cell/],
+  ])('the message is in the words of files: %j', (row, message) => {
+    expect(plan([row]).lines[0]?.error?.message).toMatch(message);
+  });
+
+  test.each([
     ['a number with its country in a cell of its own', rowOf('136695976', { country: 'de' })],
     ['a reference of 64 characters', rowOf('DE136695976', { reference: 'x'.repeat(64) })],
     ['one of 64 characters of two code units', rowOf('DE136695976', { reference: '😀'.repeat(64) })],

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ClonedDatabase, cloneDatabase, runProgram } from '@vat/testkit';
+
+let folder: string;
+let database: ClonedDatabase;
+beforeAll(async () => {
+  [folder, database] = await Promise.all([mkdtemp(path.join(tmpdir(), 'vat-admin-')), cloneDatabase()]);
+});
+afterAll(async () => {
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const admin = async (settings: Record<string, string>, ...words: string[]): Promise<Record<string, unknown>> =>
+  JSON.parse((await runProgram('scripts/admin.mjs', words, settings, true)).stdout);
+
+test('a backup needs a database alone, and is restored into an empty DATA_DIR on which no stack runs', async () => {
+  const backup = path.join(folder, 'backup');
+  const given = { DATABASE_URL: database.url, DATA_DIR: path.join(folder, 'other') };
+  expect(
+    await admin(given, 'account', 'create', '--name', 'A', '--email', 'a@example.com', '--password', 'long enough'),
+  ).toMatchObject({
+    account_id: expect.stringMatching(/^acc_/),
+  });
+  const written = await admin(given, 'backup', backup);
+  expect(written).toEqual({ bytes: expect.any(Number), tables: expect.any(Number), seconds: expect.any(Number) });
+  const here = { DATA_DIR: path.join(folder, 'data') };
+  expect(await admin(here, 'restore', backup)).toEqual({ ...written, seconds: expect.any(Number) });
+  expect(await admin(here, 'restore', backup)).toMatchObject({
+    error: { code: 'USAGE', message: expect.stringMatching(/account is not empty/) },
+  });
+}, 60_000);
+
+test('a command that needs what is not set says so', async () => {
+  const DATA_DIR = path.join(folder, 'other');
+  expect(await admin({ DATA_DIR }, 'account', 'list')).toEqual({
+    error: { code: 'FAILED', message: expect.stringMatching(/no stack runs on .*run npm start first/) },
+  });
+  expect(await admin({ DATA_DIR, DATABASE_URL: database.url }, 'reconcile')).toEqual({
+    error: { code: 'USAGE', message: expect.stringMatching(/REDIS_URL: must be set/) },
+  });
+});
