@@ -172,8 +172,9 @@ test('another plan has another quota, whose shares are written down again; a quo
     await connected.db
       .$executeRaw`INSERT INTO usage (account_id, period, used, mailed_percent) VALUES (${accountId}::uuid, '2026-11', 100, 100)`;
   const mailed = async () => {
-    const usage = await listAccountUsage(connected.db)('2026-11', null, 500);
-    return [of, withOwn].map((one) => usage.find(({ accountId }) => accountId === one.accountId)?.mailedPercent);
+    const usage = await query(connected.db, { accountId: 'uuid', percent: 'int4' })`
+      SELECT account_id AS "accountId", mailed_percent AS percent FROM usage`;
+    return [of, withOwn].map((one) => usage.find(({ accountId }) => accountId === one.accountId)?.percent);
   };
   const move = setAccountPlan(connected.db);
   expect([await move(of.accountId, 'free'), await mailed()]).toEqual([true, [100, 100]]);
