@@ -74,6 +74,8 @@ describe('no uploaded file delays other calls', () => {
     'one cell of backslashes': () => front + fill('\\', front),
     'one cell of control characters': () => front + fill('\u0001', front),
     'one cell of delimiters and quotes': () => `${front}"${fill(';""', `${front}""`)}"`,
+    'a country of combining marks out of order': () =>
+      `vat_number,country\nDE1,${'\u0301'.repeat(500_000)}${'\u0316'.repeat(500_000)}\n`,
     'a workbook of empty cells': () => bomb('<c/>'),
     'a workbook of blanks': () => bomb(' '),
     'NUL characters': () => fill('\0'),
@@ -114,6 +116,7 @@ describe('no uploaded file delays other calls', () => {
       '900 columns of ones': 'MISSING_CANDIDATE',
       'one cell of backslashes': 'created',
       'one cell of control characters': 'INVALID_CSV',
+      'a country of combining marks out of order': 'created',
       'a workbook of empty cells': 'INVALID_FILE',
       'a workbook of blanks': 'EMPTY_FILE',
       '10 000 rows of 100 columns': 'created',
@@ -163,6 +166,16 @@ test('no JSON call delays other calls', async () => {
     ],
     'a requester that normalises to eighteen times its length': [
       () => post(JSON.stringify({ vat_number: 'DE1', requester_vat_number: fill('\ufdfa') })),
+      400,
+    ],
+    'a requester of combining marks out of order': [
+      () =>
+        post(
+          JSON.stringify({
+            vat_number: 'DE1',
+            requester_vat_number: '\u0301'.repeat(15_000) + '\u0316'.repeat(15_000),
+          }),
+        ),
       400,
     ],
     'a requester of letters that look like a label': [

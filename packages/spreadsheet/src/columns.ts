@@ -1,7 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { type BatchFile, type Columns, invalidCsv, type Meaning } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
-import { findColumns, type NamedColumns } from './find-columns.js';
+import { findColumns, MAX_NAME, type NamedColumns } from './find-columns.js';
 import type { ScannedRow } from './scan-rows.js';
 import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
@@ -84,7 +84,7 @@ const isNumeric = (cell: string): boolean => /\d/.test(cell) && !/\p{L}/u.test(c
 const isHeaderLike = (row: readonly string[], candidate: number): boolean => {
   const name = row[candidate] ?? '';
   if (isBlank(name) || /\d/.test(name)) return false;
-  const folded = foldName(name);
+  const folded = foldName(name.slice(0, MAX_NAME));
   if (folded.length < 3 || PLACEHOLDERS.has(folded)) return false;
   return !row.some(isNumeric);
 };

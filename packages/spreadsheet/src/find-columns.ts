@@ -21,7 +21,7 @@ const RANKS: Readonly<Record<Meaning, Ranks>> = {
 };
 
 /** Longer cells are data and are not folded. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
 const LEAST_CERTAIN_REFERENCE = 1;
 

@@ -44,6 +44,17 @@ describe('cleanVatText', () => {
     expect(cleanVatText(text)).toBe(text);
   });
 
+  test('reads a number among any number of separators, and cuts what is too long for one, so that it is none', () => {
+    const separators = ' .-'.repeat(100_000);
+    expect(cleanVatText(`${separators}de 123${separators}456789${separators}`)).toBe('DE123456789');
+    // Sorting these marks would take half a second.
+    const marks = '\u0301'.repeat(16_000) + '\u0316'.repeat(16_000);
+    for (const text of [`DE123456789${marks}`, `DE123456789${'…'.repeat(500)}X`, `DE${'1'.repeat(500)}`]) {
+      const cleaned = cleanVatText(text);
+      expect([cleaned.length < 1_000, cleaned.endsWith('?')]).toEqual([true, true]);
+    }
+  });
+
   test('makes no difference when applied to an already clean ASCII text', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Z0-9+*?]*$/), (text) => {

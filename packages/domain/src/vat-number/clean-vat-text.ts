@@ -11,12 +11,29 @@ const SEPARATORS =
 const STANDALONE_ACCENT = /\u00B4/gu;
 
 /**
+ * In UTF-16 code units, longer than a number with separators. NFKC sorts combining marks in a time that grows with the square of
+ * their number: a requester of 64 KiB would occupy the process for a second, a cell of 2 MiB for minutes.
+ */
+const MAX_TEXT_LENGTH = 200;
+
+/** A long text without separators; what is still long is cut, and ends with a character that no number has. */
+const shorten = (text: string): string => {
+  const bare = text.replace(SEPARATORS, '');
+  return bare.length > MAX_TEXT_LENGTH ? `${bare.slice(0, MAX_TEXT_LENGTH)}?` : bare;
+};
+
+/**
  * The text in NFKC and upper case, without separators. Full-width letters and digits become ASCII; digits and letters
- * of other scripts are unchanged, because a Cyrillic look-alike is a typing error that the caller must see.
+ * of other scripts are unchanged, because a Cyrillic look-alike is a typing error that the caller must see. A text that is too
+ * long for a number is cut and never becomes one.
  * Never throws.
  */
 export const cleanVatText = (text: string): string =>
-  text.replace(STANDALONE_ACCENT, "'").normalize('NFKC').toUpperCase().replace(SEPARATORS, '');
+  (text.length > MAX_TEXT_LENGTH ? shorten(text) : text)
+    .replace(STANDALONE_ACCENT, "'")
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(SEPARATORS, '');
 
 /**
  * The names of the tax, of its number or of its register by which people label a number; in capitals, without accents and
