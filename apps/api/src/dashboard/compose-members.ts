@@ -21,6 +21,7 @@ import {
   type SessionSecrets,
   TAKEN_ADDRESS_LIMIT,
 } from '@vat/domain';
+import type { InTurn } from '../turns.js';
 import type { MemberRoutesDeps } from './member-routes.js';
 import type { SessionRoutesDeps } from './session-routes.js';
 
@@ -28,6 +29,7 @@ type MembersServices = {
   db: Database;
   tokens: SessionSecrets;
   hashPassword: (password: string) => Promise<string>;
+  inTurn: InTurn;
   beginSession: ReturnType<typeof beginSession>;
   /** The key of public links. */
   readLinkKey: () => Promise<Uint8Array>;
@@ -41,6 +43,7 @@ export const composeMembers = ({
   db,
   tokens,
   hashPassword,
+  inTurn,
   beginSession,
   readLinkKey,
   sendsMail,
@@ -68,6 +71,7 @@ export const composeMembers = ({
     reserve: reserveTries(db, TAKEN_ADDRESS_LIMIT.windowMs),
     takeBack: takeBackSignIn(db),
     hashPassword,
+    inTurn,
     insertMember: insertMember(db),
     beginSession,
     now,

@@ -66,7 +66,8 @@ export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...d
 
   const changePassword: RequestHandler = async (req, res) => {
     const { current_password: current, new_password: wanted } = parse(changePasswordBody, req.body);
-    cookie.set(res, await deps.changePassword({ userId: sessionOf(res).userId, current, wanted }));
+    const { accountId, userId } = sessionOf(res);
+    cookie.set(res, await deps.changePassword({ accountId, userId, current, wanted }));
     res.status(204).end();
   };
 

@@ -5,6 +5,7 @@ const openChange = () => {
   const { now } = clock();
   const { reserve, forget, total } = attemptCounts(PASSWORD_CHANGE_LIMIT.windowMs);
   const changes: PasswordChange[] = [];
+  const turns: string[] = [];
   let stored = 'hash of current';
   const useCase = changePassword({
     tokens: secrets(),
@@ -18,12 +19,16 @@ const openChange = () => {
       stored = change.to;
       return changes.push(change) > 0;
     },
-    inTurn: (_key, work) => work(),
+    inTurn: (accountId, work) => {
+      turns.push(accountId);
+      return work();
+    },
     sessionLifeMs: 60_000,
     now,
   });
-  const change = (current: string, wanted = 'new', userId = 'user') => useCase({ userId, current, wanted });
-  return { change, changes, total };
+  const change = (current: string, wanted = 'new', userId = 'user') =>
+    useCase({ accountId: 'account', userId, current, wanted });
+  return { change, changes, turns, total };
 };
 
 test('changing the password replaces it with a new session and forgets wrong attempts', async () => {
@@ -39,6 +44,12 @@ test('after five wrong current passwords, the right one is refused too', async (
   for (let n = 0; n < 5; n += 1) expect(await codeOf(change('wrong'))).toBe('BAD_REQUEST');
   expect(await codeOf(change('current'))).toBe('TOO_MANY_SIGN_INS');
   expect(changes).toEqual([]);
+});
+
+test('all users of an account share its turn, so that they cannot occupy the thread that hashes', async () => {
+  const { change, turns } = openChange();
+  await Promise.all([codeOf(change('current', 'new', 'user')), codeOf(change('current', 'new', 'another'))]);
+  expect(turns).toEqual(['account', 'account']);
 });
 
 test('of two changes with the same current password, the second is refused', async () => {

@@ -18,9 +18,11 @@ type ChangePasswordDeps = Omit<BeginSessionDeps, 'insertSession'> & {
   hashPassword: (password: string) => Promise<string>;
   /** False when the password is no longer the one that was verified. */
   replace: (change: PasswordChange) => Promise<boolean>;
-  /** Runs work of the same key one piece at a time. */
-  inTurn: <T>(key: string, work: () => Promise<T>) => Promise<T>;
+  /** Runs work of the same account one piece at a time: the many users of one must not hold up the sign-ins of others. */
+  inTurn: <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 };
+
+type PasswordChangeInput = { accountId: string; userId: string; current: string; wanted: string };
 
 const wrongPassword = (): AppError => badRequest('current_password', 'current_password is not your password');
 
@@ -31,10 +33,10 @@ const wrongPassword = (): AppError => badRequest('current_password', 'current_pa
  */
 export const changePassword =
   ({ tokens, inTurn, sessionLifeMs, now, ...deps }: ChangePasswordDeps) =>
-  async ({ userId, current, wanted }: { userId: string; current: string; wanted: string }): Promise<string> => {
+  async ({ accountId, userId, current, wanted }: PasswordChangeInput): Promise<string> => {
     // U+0000 cannot be part of an e-mail address, so this key differs from those of addresses.
     const key = tokens.hashAddress(`\0password of\0${userId}`);
-    return inTurn(`password of ${userId}`, async () => {
+    return inTurn(accountId, async () => {
       const at = now();
       const free = await deps.reserve(key, at);
       if (free) {

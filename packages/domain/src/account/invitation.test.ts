@@ -14,6 +14,7 @@ const openAccount = ({ sendsMail = true } = {}) => {
   const counts = attemptCounts(TAKEN_ADDRESS_LIMIT.windowMs);
   const { reserve, takeBack } = attemptCounts(MAILED_INVITATION_LIMIT.windowMs);
   let pending: NewInvitation | null = null;
+  const turns: string[] = [];
   const inviteNow = invite({
     tokens,
     tokenOf: async () => 'token 1',
@@ -33,6 +34,10 @@ const openAccount = ({ sendsMail = true } = {}) => {
       pending && tokens.hash('token 1').equals(hash) ? { ...pending, accountName: 'Müller' } : null,
     ...counts,
     hashPassword: async (password) => `hash of ${password}`,
+    inTurn: (accountId, work) => {
+      turns.push(accountId);
+      return work();
+    },
     insertMember: async (_invitation, { email }) => (email.startsWith('taken') ? 'taken' : 'inserted'),
     beginSession: async ({ passwordHash }) => `session with ${passwordHash}`,
     now,
@@ -41,6 +46,7 @@ const openAccount = ({ sendsMail = true } = {}) => {
   return {
     inviteTo: (email: string | null) => inviteNow({ accountId: 'account', owner, email, role: 'auditor' }),
     stored: () => pending,
+    turns,
     accept: (email?: string, token = 'token 1') => accept({ token, email, password: 'a few words', earlier: null }),
     now,
     pass,
@@ -76,12 +82,13 @@ test('an invitation that is refused does not count as a mailed one', async () =>
 });
 
 test('an account may try a bounded number of taken addresses; accepting does not count', async () => {
-  const { inviteTo, accept, pass } = openAccount();
+  const { inviteTo, accept, turns, pass } = openAccount();
   await inviteTo(null);
   expect(await codeOf(accept('new@example.com', 'another token'))).toBe('NOT_FOUND');
   for (let n = 0; n < TAKEN_ADDRESS_LIMIT.tries - 1; n += 1)
     expect(await codeOf(accept('taken@example.com'))).toBe('EMAIL_TAKEN');
   expect(await accept('new@example.com')).toBe('session with hash of a few words');
+  expect(turns).toEqual(Array.from({ length: TAKEN_ADDRESS_LIMIT.tries }, () => 'account'));
   expect(await codeOf(accept('taken@example.com'))).toBe('EMAIL_TAKEN');
   expect(await codeOf(accept('new@example.com'))).toBe('TOO_MANY_SIGN_UPS');
   pass(TAKEN_ADDRESS_LIMIT.windowMs);

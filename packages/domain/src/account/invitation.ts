@@ -148,6 +148,8 @@ type AcceptInvitationDeps = {
   reserve: ReserveTries;
   takeBack: TakeBackTries;
   hashPassword: (password: string) => Promise<string>;
+  /** Runs work of the same account one piece at a time: many invitations of one must not hold up the sign-ins of others. */
+  inTurn: <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
   /** Creates the user and deletes the invitation, or changes nothing. `taken`: a user has the address. */
   insertMember: (
     invitation: { accountId: string; tokenHash: Uint8Array },
@@ -177,6 +179,7 @@ export const acceptInvitation = ({
   reserve,
   takeBack,
   hashPassword,
+  inTurn,
   insertMember,
   beginSession,
   now,
@@ -194,7 +197,8 @@ export const acceptInvitation = ({
         message: 'Too many taken addresses were tried with invitations of this account.',
         extra: { retry_after: secondsUntil(freeAt(refused), at, TAKEN_ADDRESS_LIMIT.windowMs) },
       });
-    const member = { id: newUuid(), email, passwordHash: await hashPassword(password), now: now() };
+    const passwordHash = await inTurn(accountId, () => hashPassword(password));
+    const member = { id: newUuid(), email, passwordHash, now: now() };
     const outcome = await insertMember({ accountId, tokenHash: tokens.hash(token) }, member, MAX_MEMBERS);
     if (outcome === 'taken') throw new AppError('EMAIL_TAKEN');
     await takeBack([key], at);
