@@ -36,10 +36,10 @@ export const networksOf = (address: string): Networks => {
 };
 
 /**
- * The network by which an address is counted: an IPv4 address itself (also written as IPv6), or the first 64 bits of an IPv6
- * address, since one household has the remaining bits.
+ * The network by which calls without a session are counted: an IPv4 address itself (also written as IPv6), or the first 48 bits of
+ * an IPv6 address, since one customer of a provider can use all 65 536 networks below them.
  */
-export const networkOf = (address: string): string => networksOf(address).narrow;
+export const networkOf = (address: string): string => networksOf(address).site;
 
 /** Whether TRUSTED_PROXIES names an address. `hop`: its position before the client, from 0. */
 export type TrustsProxy = (address: string, hop: number) => boolean;
