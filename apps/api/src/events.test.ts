@@ -1,5 +1,5 @@
 import { eventSchema } from '@vat/contracts';
-import { newUuid, publicId } from '@vat/domain';
+import { hashApiKey, newUuid, publicId } from '@vat/domain';
 import { configureWebhook, numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 
 const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
@@ -126,6 +126,19 @@ test('a call that waits is answered when there is an event, of its type, its acc
   const ofTest = await sendTest(world.http(account.test_key));
   expect(await calls[2]).toMatchObject({ data: [{ event_id: ofTest }], last_event_id: ofTest });
   expect(await others[0]).toEqual({ data: [], last_event_id: last });
+});
+
+test('a call that waits for events gets none once its key was revoked', async () => {
+  const { account_id, live_key: key, test_key } = await world.newAccount();
+  await configureWebhook(world, { account_id }, NOWHERE);
+  const waiting = world
+    .http(key)
+    .get('/v1/events?after=start&wait=20')
+    .then(({ status, body }) => [status, body.error?.code]);
+  await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(key)]);
+  await until('the key is refused', async () => (await world.http(key).get('/v1/usage')).status === 401);
+  await sendTest(world.http(test_key));
+  expect(await waiting).toEqual([401, 'UNAUTHORIZED']);
 });
 
 test.each([

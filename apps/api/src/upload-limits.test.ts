@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
+import { hashApiKey } from '@vat/domain';
 import { insertAccount, startWorld, until, uploadBatch, type World } from '@vat/testkit';
 
 const MIB = 1024 * 1024;
@@ -230,6 +231,19 @@ describe('Expect: 100-continue', () => {
     await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
     socket.write(file);
     await until('the batch', () => answer().includes('HTTP/1.1 201 Created'));
+    socket.destroy();
+  });
+
+  test('is followed by a refusal when the key is revoked while the file arrives', async () => {
+    const { socket, answer } = await open();
+    const file = 'vat_number\nDE136695976\n';
+    socket.write(head('Content-Type: text/csv', `Content-Length: ${file.length}`, 'Expect: 100-continue'));
+    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(key)]);
+    await until('the key is refused', async () => (await world.http(key).get('/v1/usage')).status === 401);
+    socket.write(file);
+    await until('the refusal', () => answer().includes('UNAUTHORIZED'));
+    expect(answer()).toContain('HTTP/1.1 401 Unauthorized');
     socket.destroy();
   });
 

@@ -52,22 +52,27 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
 
   return {
     createCoverage: (call) =>
-      receiveUpload(deps, call, coverageFields, async ({ bytes, charset, fileName }, fields, idempotency) => {
-        const createdAt = deps.now();
-        const { sheet, queue_gaps: withGaps } = fields;
-        const file = await deps.readCoverage({ bytes, charset, sheet, withGaps, createdAt });
-        return deps.createCoverage({
-          ...file,
-          caller: call.caller,
-          label: fields.label ?? null,
-          fileName,
-          maxAgeDays: fields.max_age_days,
-          minGrade: fields.min_grade,
-          createdAt,
-          idempotency: idempotency(),
-          answerOf,
-        });
-      }),
+      receiveUpload(
+        deps,
+        call,
+        coverageFields,
+        async ({ bytes, charset, fileName }, fields, { caller, idempotency }) => {
+          const createdAt = deps.now();
+          const { sheet, queue_gaps: withGaps } = fields;
+          const file = await deps.readCoverage({ bytes, charset, sheet, withGaps, createdAt });
+          return deps.createCoverage({
+            ...file,
+            caller,
+            label: fields.label ?? null,
+            fileName,
+            maxAgeDays: fields.max_age_days,
+            minGrade: fields.min_grade,
+            createdAt,
+            idempotency,
+            answerOf,
+          });
+        },
+      ),
 
     listCoverages: ({ caller: { accountId }, query }) => {
       const find = (before: string | null, limit: number) => deps.listCoverages(accountId, before, limit);

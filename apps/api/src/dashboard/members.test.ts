@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { accessOf, DASHBOARD_OPERATIONS, type DashboardOperation, OPERATIONS, type Operation } from '@vat/contracts';
 import { ID_PREFIXES, INVITATION_LIFE_MS, MAX_INVITATIONS, MAX_MEMBERS } from '@vat/domain';
-import { insertMember, startWorld, type World } from '@vat/testkit';
+import { configureWebhook, insertMember, startWorld, type World } from '@vat/testkit';
 import { type Browser, openBrowser, openSignedIn, PASSWORD, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
@@ -43,13 +43,20 @@ const newEmail = (): string => {
 /** A new account with its owner and another user, both signed in. */
 const openAccount = async (role: string) => {
   const emails = { owner: newEmail(), other: newEmail() };
-  await world.newAccount({ email: emails.owner });
+  const { account_id: accountId } = await world.newAccount({ email: emails.owner });
   await insertMember(world, { of: emails.owner, email: emails.other, role });
   const [by, other] = await Promise.all([signedIn(emails.owner), signedIn(emails.other)]);
   const { body } = await by.call('get', '/members').expect(200);
   const idOf = (email: string): string =>
     body.members.find((member: { email: string }) => member.email === email)?.user_id;
-  return { by, other, emails, ownPath: `/members/${idOf(emails.owner)}`, otherPath: `/members/${idOf(emails.other)}` };
+  return {
+    by,
+    other,
+    emails,
+    accountId,
+    ownPath: `/members/${idOf(emails.owner)}`,
+    otherPath: `/members/${idOf(emails.other)}`,
+  };
 };
 const invite = async (by: Browser, body: object): Promise<{ invitation_id: string; token: string; url: string }> => {
   const answer = await by.call('post', '/invitations', body).expect(201);
@@ -224,6 +231,15 @@ test('another role and a removal are effective with the next call of an open ses
   expect((await other.signIn(emails.other)).status).toBe(401);
   // A removed owner has no way back.
   expect((await by.call('get', '/members')).body.invitations).toEqual([]);
+});
+
+test('a member who is removed while a call waits for events gets none', async () => {
+  const { by, other, otherPath, accountId } = await openAccount('member');
+  await configureWebhook(world, { account_id: accountId }, 'https://127.0.0.1:1/');
+  const waiting = other.call('get', '/events?after=start&wait=20').then(({ status }) => status);
+  await by.call('delete', otherPath).expect(204);
+  await by.call('post', '/webhook/test').expect(202);
+  expect(await waiting).toBe(401);
 });
 
 test('the last owner is neither removed nor demoted', async () => {

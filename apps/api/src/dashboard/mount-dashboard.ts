@@ -92,8 +92,8 @@ export const mountDashboard = (
     method === 'get' ? [findOwnSession(deps), limitRate] : [sameOrigin];
 
   mountCustomerRoutes(app, '/app/api', deps, {
-    reading: [...gatesOf('read'), callAsCustomer],
-    changing: [...gatesOf('change'), callAsCustomer],
+    reading: [...gatesOf('read'), callAsCustomer(deps, 'read')],
+    changing: [...gatesOf('change'), callAsCustomer(deps, 'change')],
   });
 
   const handlers = handlersOf(deps);

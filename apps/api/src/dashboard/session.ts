@@ -1,5 +1,5 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { SignedIn } from '@vat/db';
+import type { Caller, SignedIn } from '@vat/db';
 import { type Access, AppError, refusedByRole, roleAllows, type SessionSecrets } from '@vat/domain';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, type DashboardSession } from '../http/call.js';
@@ -74,13 +74,29 @@ export type RequireSessionDeps = {
   now: () => Date;
 };
 
+/** The session of the request's cookie; `null` without one. */
+const readSession = async (
+  { cookie, tokens, findSession, now }: RequireSessionDeps,
+  req: Request,
+): Promise<DashboardSession | null> => {
+  const token = cookie.read(req);
+  const signedIn = token === null ? null : await findSession(tokens.hash(token), now());
+  return token !== null && signedIn ? { ...signedIn, token } : null;
+};
+
+/** Throws UNAUTHORIZED without a session. */
+const getSession = async (deps: RequireSessionDeps, req: Request): Promise<DashboardSession> => {
+  const session = await readSession(deps, req);
+  if (!session) throw new AppError('UNAUTHORIZED', { message: 'Sign in first.' });
+  return session;
+};
+
 /** Finds the session of the request's cookie. A request without a session passes too. */
 export const findOwnSession =
-  ({ cookie, tokens, findSession, now }: RequireSessionDeps): RequestHandler =>
+  (deps: RequireSessionDeps): RequestHandler =>
   async (req, res, next) => {
-    const token = cookie.read(req);
-    const signedIn = token === null ? null : await findSession(tokens.hash(token), now());
-    if (token !== null && signedIn) contextOf(res).session = { ...signedIn, token };
+    const session = await readSession(deps, req);
+    if (session) contextOf(res).session = session;
     next();
   };
 
@@ -88,14 +104,12 @@ export const findOwnSession =
  * Requires a session, or throws UNAUTHORIZED. An API key is not a session: it must never change an account's settings. The
  * session is read from the database for each request, so that signing out takes effect on all processes at once.
  */
-export const requireSession = (deps: RequireSessionDeps): RequestHandler => {
-  const find = findOwnSession(deps);
-  return (req, res, next) =>
-    find(req, res, (error?: unknown) => {
-      const isVisitor = error === undefined && !contextOf(res).session;
-      next(isVisitor ? new AppError('UNAUTHORIZED', { message: 'Sign in first.' }) : error);
-    });
-};
+export const requireSession =
+  (deps: RequireSessionDeps): RequestHandler =>
+  async (req, res, next) => {
+    contextOf(res).session = await getSession(deps, req);
+    next();
+  };
 
 /** Requires the CSRF token of the session, or throws FORBIDDEN. Runs after `requireSession`. */
 export const requireCsrf =
@@ -107,12 +121,16 @@ export const requireCsrf =
     next();
   };
 
+/** Throws FORBIDDEN unless the role of the session allows such calls. */
+const verifyRole = ({ role }: Pick<DashboardSession, 'role'>, access: Access): void => {
+  if (!roleAllows(role, access)) throw refusedByRole(role);
+};
+
 /** Requires a role that allows such calls, or throws FORBIDDEN. The role was read with the session of this call. */
 export const requireRole =
   (access: Access): RequestHandler =>
   (_req, res, next) => {
-    const { role } = sessionOf(res);
-    if (!roleAllows(role, access)) throw refusedByRole(role);
+    verifyRole(sessionOf(res), access);
     next();
   };
 
@@ -136,9 +154,26 @@ export const requireSameOrigin =
     next();
   };
 
-/** Makes the signed-in user the caller of routes of the public API, in live mode. Runs after `requireSession`. */
-export const callAsCustomer: RequestHandler = (_req, res, next) => {
-  const { accountId, disabled, plan, quota, userId } = sessionOf(res);
-  contextOf(res).caller = { keyId: userId, accountId, plan, test: false, quota, disabled };
-  next();
-};
+const callerOfSession = ({ accountId, disabled, plan, quota, userId }: DashboardSession): Caller => ({
+  keyId: userId,
+  accountId,
+  plan,
+  test: false,
+  quota,
+  disabled,
+});
+
+/** Makes the signed-in user the caller of routes of the public API, in live mode. Runs after `requireRole`. */
+export const callAsCustomer =
+  (deps: RequireSessionDeps, access: Access): RequestHandler =>
+  (req, res, next) => {
+    const findCaller = async (): Promise<Caller> => {
+      const session = await getSession(deps, req);
+      verifyRole(session, access);
+      return callerOfSession(session);
+    };
+    const context = contextOf(res);
+    context.caller = callerOfSession(sessionOf(res));
+    context.findCaller = findCaller;
+    next();
+  };

@@ -19,16 +19,31 @@ type Context = {
   errorCode?: string;
   caller?: Caller;
   session?: DashboardSession;
+  /** Finds the caller again; throws what a new call would get. */
+  findCaller?: () => Promise<Caller>;
 };
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;
 
+const withoutCaller = () => new Error('the route has no caller: authenticate did not run before it');
+
 /** The authenticated caller. Throws when `authenticate` did not run before the route, which is a programming error. */
 export const callerOf = (res: Response): Caller => {
   const { caller } = contextOf(res);
-  if (!caller) throw new Error('the route has no caller: authenticate did not run before it');
+  if (!caller) throw withoutCaller();
   return caller;
+};
+
+/**
+ * The caller as of now, for a call that takes long: throws UNAUTHORIZED or FORBIDDEN when its key was revoked, or its session or
+ * role has ended, since the call began.
+ */
+export const callerAgain = async (res: Response): Promise<Caller> => {
+  const context = contextOf(res);
+  if (!context.findCaller) throw withoutCaller();
+  context.caller = await context.findCaller();
+  return context.caller;
 };
 
 /** Whose rows the caller may read. */

@@ -2,7 +2,7 @@ import type { Caller } from '@vat/db';
 import { AppError, hashApiKey, isApiKeyForm } from '@vat/domain';
 import type { RequestHandler } from 'express';
 import { shortMemory } from '../cached.js';
-import { callerOf, contextOf } from '../http/call.js';
+import { callerAgain, callerOf, contextOf } from '../http/call.js';
 
 /** How long a known key is cached. A revoked key or a disabled account may work for this long; docs/api.md promises at most 5 s. */
 const KNOWN_KEY_MS = 2_000;
@@ -49,13 +49,14 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
 
   return async (req, res, next) => {
     const [, key = ''] = /^bearer +(\S+)$/i.exec(req.get('authorization') ?? '') ?? [];
-    const caller = isApiKeyForm(key) ? await find(key) : null;
-    if (!caller) {
+    const findCaller = async (): Promise<Caller> => {
+      const caller = isApiKeyForm(key) ? await find(key) : null;
+      if (caller) return caller;
       res.setHeader('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
-    }
-    contextOf(res).caller = caller;
-    touch(caller);
+    };
+    contextOf(res).findCaller = findCaller;
+    touch(await callerAgain(res));
     next();
   };
 };

@@ -69,15 +69,15 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
 
   return {
     createBatch: (call) =>
-      receiveUpload(deps, call, batchFields, async ({ bytes, charset, fileName }, fields, idempotency) => {
+      receiveUpload(deps, call, batchFields, async ({ bytes, charset, fileName }, fields, { caller, idempotency }) => {
         const requester = fields.requester_vat_number;
         const file = await deps.readBatch({ bytes, charset, sheet: fields.sheet, requester, createdAt: deps.now() });
         return deps.createBatch({
-          caller: call.caller,
+          caller,
           label: fields.label ?? null,
           fileName,
           ...file,
-          idempotency: idempotency(),
+          idempotency,
           answerOf,
         });
       }),

@@ -9,7 +9,7 @@ import {
   type StoredId,
   uuidOf,
 } from '@vat/domain';
-import { found } from '../http/call.js';
+import { callerAgain, found } from '../http/call.js';
 import { ownerOf, replyWithPage } from '../http/parse.js';
 import type { Routes } from './route.js';
 
@@ -41,6 +41,7 @@ export const eventRoutes = (deps: EventRoutesDeps): Pick<Routes, keyof typeof EV
       cancelled: disconnected.signal,
     });
     if (events === null) throw badRequest('after', UNKNOWN);
+    if (wait > 0) await callerAgain(res);
     const last = events.at(-1)?.id ?? id;
     return {
       status: 200,

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Caller } from '@vat/db';
 import type { IdempotencyKey, StoredAnswer } from '@vat/domain';
 import type { z } from 'zod';
+import { callerAgain } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { parseQuery } from '../http/parse.js';
 import type { SendFile } from '../results/send-file.js';
@@ -23,7 +25,10 @@ export type UploadRoutesDeps = {
 
 type UploadCall = Pick<Parameters<Routes['createBatch']>[0], 'req' | 'res' | 'caller' | 'idempotencyOf'>;
 
-/** Receives a file with the fields of `schema` and stores it with `store`, which gets the call's Idempotency-Key. */
+/**
+ * Receives a file with the fields of `schema` and stores it with `store`, which gets the call's Idempotency-Key and the caller as
+ * of then: a file may take a minute to arrive.
+ */
 export const receiveUpload = async <Schema extends z.ZodObject>(
   { readUpload, uploadInTurn, storeInTurn }: UploadRoutesDeps,
   { req, res, caller: { accountId }, idempotencyOf }: UploadCall,
@@ -31,7 +36,7 @@ export const receiveUpload = async <Schema extends z.ZodObject>(
   store: (
     upload: Upload,
     fields: z.output<Schema>,
-    idempotency: () => IdempotencyKey | null,
+    call: { caller: Caller; idempotency: IdempotencyKey | null },
   ) => Promise<{ kind: string; answer: StoredAnswer }>,
 ): Promise<StoredReply> => {
   const gone = goneOf(res);
@@ -39,9 +44,12 @@ export const receiveUpload = async <Schema extends z.ZodObject>(
     const upload = await readUpload(req, res, Object.keys(schema.shape));
     const fields = parseQuery(schema, fieldsOf(upload, req.query));
     const { charset, bytes } = upload;
-    const idempotency = () =>
-      idempotencyOf({ ...fields, charset, file: createHash('sha256').update(bytes).digest('hex') });
-    return storeInTurn(accountId, () => store(upload, fields, idempotency), gone);
+    const storeForCaller = async () => {
+      const caller = await callerAgain(res);
+      const file = createHash('sha256').update(bytes).digest('hex');
+      return store(upload, fields, { caller, idempotency: idempotencyOf({ ...fields, charset, file }) });
+    };
+    return storeInTurn(accountId, storeForCaller, gone);
   };
   const { kind, answer } = await uploadInTurn(accountId, receiveAndStore, gone);
   return { answer, replayed: kind === 'replay' };
