@@ -25,10 +25,13 @@ import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { storedAnswer } from './routes/route.js';
 import { keyedMutex, turnsByKey } from './turns.js';
 
-/** Bulk resends of a process, so that they leave connections to other calls. */
-const BULK_RESENDS = { running: 2, waiting: 50 };
+/** Bulk resends of a process, so that they leave connections to other calls, and those of one account that may wait there. */
+const BULK_RESENDS = { running: 2, waiting: 50, waitingOfAccount: 10 };
 
-/** Composes the delivery log, test events and resends. Test events and resends of one account run in turn. */
+const tooManyResends = () =>
+  new AppError('RATE_LIMITED', { message: 'Too many bulk resends at once.', extra: { retry_after: 1 } });
+
+/** Composes the delivery log, test events and resends. Test events, resends and bulk resends of one account run in turn. */
 export const composeWebhooks = ({
   db,
   producer,
@@ -39,12 +42,10 @@ export const composeWebhooks = ({
   const inTurn = keyedMutex({ hungAfterMs: HUNG_AFTER_MS });
   const bulkInTurn = turnsByKey({
     maxRunning: BULK_RESENDS.running,
-    waiting: {
-      max: BULK_RESENDS.waiting,
-      refuse: () =>
-        new AppError('RATE_LIMITED', { message: 'Too many bulk resends at once.', extra: { retry_after: 1 } }),
-    },
+    waiting: { max: BULK_RESENDS.waiting, refuse: tooManyResends },
   });
+  // Each account is there once, so that one account cannot fill the places of all others.
+  const inTurnOfAccount = keyedMutex({ waiting: { most: BULK_RESENDS.waitingOfAccount, refuse: tooManyResends } });
   const sendTest = sendTestEvent(db, MAX_ON_DEMAND_DELIVERIES);
   const resend = resendDelivery(db, MAX_ON_DEMAND_DELIVERIES);
   const resendAll = resendDeliveries(db, RESEND_LIMITS);
@@ -60,7 +61,10 @@ export const composeWebhooks = ({
     resendDelivery: (wanted: Resend) => inTurn(wanted.reader.accountId, () => resend(wanted)),
     resendDeliveries: requestResend({
       findKey: findIdempotencyKey(db),
-      resend: (wanted: NewResend) => bulkInTurn(wanted.reader.accountId, () => resendAll(wanted)),
+      resend: (wanted: NewResend) => {
+        const { accountId } = wanted.reader;
+        return inTurnOfAccount(accountId, () => bulkInTurn(accountId, () => resendAll(wanted)));
+      },
       answerOf: (resent) => storedAnswer({ status: 202, body: presentResent(resent) }),
       // Not awaited: ten thousand jobs take seconds, and the rows are written.
       enqueue: (accountId, { id, matched, queued }, deliveries) => {

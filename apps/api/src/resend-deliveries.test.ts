@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { deliverySchema, errorSchema, resentSchema } from '@vat/contracts';
 import {
   type DeliveryState,
@@ -222,6 +223,33 @@ test('bad input says what to correct, and without a webhook nothing is resent', 
   }
   expect((await resend(account.live_key, OUTAGE).expect(400)).body.error.code).toBe('NO_WEBHOOK');
   await world.http(account.live_key).get('/v1/webhook/deliveries/resend').expect(405);
+});
+
+test('an account that resends again and again leaves room for others', async () => {
+  const [busy, other] = await Promise.all([world.newAccount(), world.newAccount()]);
+  for (const one of [busy, other]) await configureWebhook(world, one, 'https://127.0.0.1:1/');
+  const resend = (one: TestAccount) => world.http(one.live_key).post('/v1/webhook/deliveries/resend', OUTAGE);
+  const lock = createHash('sha256')
+    .update(`resend ${uuidOf('account', busy.account_id)}`)
+    .digest()
+    .readBigInt64BE();
+  // As if another process wrote a resend of the account.
+  const held = world
+    .sql('SELECT pg_advisory_xact_lock($1)::text, pg_sleep(60)::text', [String(lock)])
+    .catch(({ code }) => code);
+  let refused = 0;
+  const calls = Array.from({ length: 60 }, async () => {
+    if ((await resend(busy)).body.error?.code === 'RATE_LIMITED') refused += 1;
+  });
+  await until('a refusal', () => refused > 0);
+  expect((await resend(other)).status).toBe(202);
+  await world.sql(
+    `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND query LIKE 'SELECT pg_advisory_xact_lock(%'`,
+  );
+  // Cancelled.
+  expect(await held).toBe('57014');
+  await Promise.all(calls);
 });
 
 test('deliveries of a disabled account are queued and held', async () => {
