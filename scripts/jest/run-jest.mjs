@@ -20,12 +20,10 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
   // Flags instead of NODE_OPTIONS: jest passes them to its workers, but programs that tests start do not inherit them.
   // Test files are too short for optimizing compilation to pay off (see PROGRAM_FLAGS of testkit).
   const flags = [
-    '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     '--no-wasm-dynamic-tiering',
     '--no-wasm-tier-up',
     '--wasm-lazy-validation',
-    '--interrupt-budget=400000',
     '--min-semi-space-size=16',
     '--max-semi-space-size=64',
   ];
