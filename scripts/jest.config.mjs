@@ -8,22 +8,16 @@ const testkit = (name) => {
 const globalSetup = testkit('global-setup');
 const globalTeardown = testkit('global-teardown');
 
-/** One jest configuration for the whole repository: ESM, run from source through swc. */
+/** One jest configuration for the whole repository: ES modules, run from source. */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/apps', '<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/dist/', '/node_modules/', '/generated/'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
-    ],
-  },
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // Node loads the files, see there.
+  testRunner: '<rootDir>/scripts/jest/run-natively.mjs',
+  transform: {},
   testEnvironment: '<rootDir>/scripts/jest/leak-environment.mjs',
-  testEnvironmentOptions: { customExportConditions: ['development', 'node', 'node-addons'] },
   testSequencer: '<rootDir>/scripts/jest/spread-out.mjs',
   reporters: ['default', '<rootDir>/scripts/jest/count-reporter.mjs'],
   ...(globalSetup && { globalSetup }),

@@ -8,11 +8,14 @@ const POLL_INTERVAL_MS = 20;
 /**
  * Jest's Node environment that also fails a test file that leaves a server, a socket, a timer or a child process open. Jest
  * itself only warns and kills the worker; in production such a leak is a process that does not stop. Resources that close
- * within `patienceMs` are not reported.
+ * within `patienceMs` are not reported. A file also fails that changes variables of the environment, the working directory or
+ * globals, because the next file runs in the same process.
  */
 export default class LeakEnvironment extends TestEnvironment {
   /** @type {Map<string, number>} */
   #before = new Map();
+  /** @type {Map<string, unknown>} */
+  #process = new Map();
   /** @type {string} */
   #file;
   /** @type {number} */
@@ -34,6 +37,7 @@ export default class LeakEnvironment extends TestEnvironment {
     // Node opens these on first use and counts them as open afterwards. Opened here, they are not counted as leaks.
     void [process.stdin, process.stdout, process.stderr];
     this.#before = countOpen();
+    this.#process = describeProcess();
   }
 
   /**
@@ -41,6 +45,8 @@ export default class LeakEnvironment extends TestEnvironment {
    * @param {{ name: string }} event
    */
   handleTestEvent({ name }) {
+    // The functions for tests are globals by now, and the file is not loaded yet.
+    if (name === 'setup') this.#process = describeProcess();
     if (name === 'test_fn_failure' || name === 'hook_failure') this.#failed = true;
   }
 
@@ -51,22 +57,30 @@ export default class LeakEnvironment extends TestEnvironment {
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS).unref());
     }
     const left = openSince(this.#before);
+    const changed = changedSince(this.#process);
     await super.teardown();
-    if (left.length === 0 || this.#failed) return;
+    if (this.#failed || (left.length === 0 && changed.length === 0)) return;
     const error = new Error(
-      `${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.${describeSockets()}`,
+      left.length > 0
+        ? `${this.#file} left open: ${left.join(', ')}. Close it in afterEach or afterAll.${describeSockets()}`
+        : `${this.#file} changed and did not restore: ${changed.join(', ')}.`,
     );
     // The stack of this error would not show the origin of the leak.
     throw Object.assign(error, { stack: error.message });
   }
 }
 
-/** @type {WeakMap<Socket, string>} */
+/** @param {string} name @returns {unknown} */
+const globalOf = (name) => Object.getOwnPropertyDescriptor(globalThis, name)?.value;
+/** The globals of JavaScript and of Node, but for those that are loaded at their first use. The console is replaced for each file. */
+const GLOBALS = Object.getOwnPropertyNames(globalThis).filter((name) => globalOf(name) && name !== 'console');
+
+/** @type {WeakMap<Socket, Error>} */
 const openedBy = new WeakMap();
 const { connect } = Socket.prototype;
-// Node does not tell who opened a socket. A stack for each connection of a test file costs microseconds.
+// Node does not tell who opened a socket. The stack is formatted only when it is read.
 Socket.prototype.connect = function (/** @type {unknown[]} */ ...args) {
-  openedBy.set(this, new Error('opened').stack?.split('\n').slice(2, 12).join('\n') ?? '');
+  openedBy.set(this, new Error('opened'));
   return Reflect.apply(connect, this, args);
 };
 
@@ -80,7 +94,7 @@ const describeSockets = () => {
     .map((handle) => {
       const socket = /** @type {Socket} */ (handle);
       const { localPort, remoteAddress, remotePort, readyState, destroyed, bytesRead, bytesWritten } = socket;
-      return `\n${JSON.stringify({ localPort, remoteAddress, remotePort, readyState, destroyed, bytesRead, bytesWritten })}\n${openedBy.get(socket) ?? 'accepted'}`;
+      return `\n${JSON.stringify({ localPort, remoteAddress, remotePort, readyState, destroyed, bytesRead, bytesWritten })}\n${openedBy.get(socket)?.stack?.split('\n').slice(2, 12).join('\n') ?? 'accepted'}`;
     })
     .join('');
 };
@@ -99,3 +113,22 @@ const openSince = (before) =>
     .map(([kind, count]) => ({ kind, more: count - (before.get(kind) ?? 0) }))
     .filter(({ more }) => more > 0)
     .map(({ kind, more }) => `${more} × ${kind}`);
+
+/**
+ * What files of one process share and must not change: name and value. Packages add globals of their own when they are loaded.
+ * @returns {Map<string, unknown>}
+ */
+const describeProcess = () =>
+  new Map([
+    ...Object.entries(process.env).map(([name, value]) => /** @type {const} */ ([`process.env.${name}`, value])),
+    ...GLOBALS.map((name) => /** @type {const} */ ([`globalThis.${name}`, globalOf(name)])),
+    ['process.cwd()', process.cwd()],
+  ]);
+
+/** @param {Map<string, unknown>} before @returns {string[]} */
+const changedSince = (before) => {
+  const now = describeProcess();
+  return [...new Set([...before.keys(), ...now.keys()])].filter(
+    (name) => before.has(name) !== now.has(name) || before.get(name) !== now.get(name),
+  );
+};

@@ -18,14 +18,12 @@ const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
  */
 export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, output = 'inherit' } = {}) => {
   // Flags instead of NODE_OPTIONS: jest passes them to its workers, but programs that tests start do not inherit them.
-  // Test files are too short for optimizing compilation to pay off (see PROGRAM_FLAGS of testkit).
+  // WebAssembly runs too briefly in tests to be compiled twice, and a heap that grows from little is collected all the time.
   const flags = [
-    '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     '--no-wasm-dynamic-tiering',
     '--no-wasm-tier-up',
     '--wasm-lazy-validation',
-    '--interrupt-budget=400000',
     '--min-semi-space-size=16',
     '--max-semi-space-size=64',
   ];

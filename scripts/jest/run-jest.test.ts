@@ -27,6 +27,10 @@ describe('runJest', () => {
     expect(await run('leaking')).toEqual({ passed: 0, failed: 1 });
   });
 
+  it('fails a file that leaves the environment of the process changed', async () => {
+    expect(await run('changing')).toEqual({ passed: 0, failed: 1 });
+  });
+
   it('kills and fails a run that does not end', async () => {
     expect(await run('leaking', '--testEnvironment', 'node')).toEqual({ passed: 1, failed: 1 });
   });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { findFreePort, inspectProcess, startRedis } from '@vat/embedded';
 import type { RunState } from './data-dir.js';
 import { fakeApps } from './testing/fake-apps.js';

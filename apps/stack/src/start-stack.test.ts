@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
 import type { RunState } from './data-dir.js';
 import { readStackSettings } from './read-settings.js';

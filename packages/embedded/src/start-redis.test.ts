@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type EmbeddedServer, inspectProcess, startRedis } from './index.js';
 

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import { hashCheck } from '../hash-check.js';
 import { listFiles } from '../verify/tampered.fixture.js';

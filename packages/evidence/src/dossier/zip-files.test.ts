@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool } from '@vat/testkit';
 import fc from 'fast-check';
 import type { DossierFile } from './dossier-file.js';

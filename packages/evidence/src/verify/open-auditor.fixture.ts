@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierOptions } from '../dossier/dossier-source.js';
 import { sampleCoverage } from '../dossier/sample-coverage.fixture.js';

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { provideAuditorTools, type RunTool, unpackDossier } from '@vat/testkit';
 import type { DossierAnchor } from '../dossier/dossier-source.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
