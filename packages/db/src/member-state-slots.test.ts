@@ -51,6 +51,20 @@ test('a slot can be acquired again at once after its release', async () => {
   release(both);
 });
 
+test('a slot that its process acquires again at once is not free for others meanwhile, and free after its last release', async () => {
+  const [own, other] = [newProcess(), newProcess()];
+  const second = await own.take('ES');
+  for (let n = 0; n < 50; n += 1) {
+    const slot = await own.take('ES');
+    expect(slot?.isHeld()).toBe(true);
+    expect(await other.take('ES')).toBeNull();
+    slot?.release();
+  }
+  const freed = await until('the slot', () => other.take('ES'));
+  expect(await own.take('ES')).toBeNull();
+  release([second, freed]);
+});
+
 test('a second release does not free the slot of the next holder', async () => {
   const slotsOfProcess = newProcess();
   const [first, second] = [await slotsOfProcess.take('FR'), await slotsOfProcess.take('FR')];

@@ -59,9 +59,14 @@ export const memberStateSlots = ({ url, lookupMs, onError }: SlotOptions): Membe
     take: async (memberState) => {
       const session = await (current ?? open());
       const first = MEMBER_STATE_NUMBERS[memberState] * SLOTS_PER_MEMBER_STATE;
+      // Advisory locks are re-entrant within a session, so a slot that this process holds must not be requested again.
       const slots = Array.from({ length: SLOTS_PER_MEMBER_STATE }, (_, n) => first + n);
+      const kept = slots.find((slot) => !session.held.has(slot) && session.keep(slot));
+      if (kept !== undefined) {
+        session.held.add(kept);
+        return slotOf(session, kept);
+      }
       for (const slot of slots) {
-        // Advisory locks are re-entrant within a session, so a slot that this process holds must not be requested again.
         if (session.held.has(slot)) continue;
         session.held.add(slot);
         if (await session.send({ slot, take: true })) return slotOf(session, slot);

@@ -37,16 +37,18 @@ export type SlotSession = {
   lost: AbortSignal;
   /** Acquires or releases one slot, in the order of the calls; false when it was not free. A failure ends the session. */
   send: (command: Command) => Promise<boolean>;
+  /** Takes the release of a slot back that was not sent yet: the process has the slot still. False when there is none. */
+  keep: (slot: number) => boolean;
   /** False when the session is lost, or silent for so long that it may be; it is ended then. */
   isAlive: () => boolean;
   close: () => Promise<void>;
 };
 
 /**
- * How long the release of a slot waits for the next acquisition, with which it shares a statement. A worker with a backlog takes
- * its next job in less, and BullMQ gives a job to another worker only when this one takes none.
+ * How long the release of a slot waits for the next acquisition, which takes it back or shares its statement. A worker with a backlog
+ * takes its next job in less, and BullMQ gives a job to another worker only when this one takes none.
  */
-const RELEASE_WITHIN_MS = 5;
+const RELEASE_WITHIN_MS = 10;
 
 /** Milliseconds since its call, by the clock that has moved more: the one stands still while a machine sleeps. */
 const startStopwatch = (): (() => number) => {
@@ -117,20 +119,21 @@ export const openSlotSession = async (
     sinceConfirmed = sent;
     return commands.map((_, n) => rows[n]?.done === true);
   };
-  const { send, beat } = sendCommands(acquireAndRelease, fail);
+  const { beat, ...commands } = sendCommands(acquireAndRelease, fail);
   if (!ended.signal.aborted) heartbeat = setInterval(() => isAlive() && beat(), HEARTBEAT_MS);
-  return { held: new Set(), lost: ended.signal, send, isAlive, close: () => client.end() };
+  return { held: new Set(), lost: ended.signal, ...commands, isAlive, close: () => client.end() };
 };
 
 /**
  * Sends the commands of all member states over one connection. While one statement is running the next commands are queued
  * for the following one, so that under load one round trip serves many commands, and no acquisition waits for more than one
- * statement. A release waits for the next acquisition: with a backlog there is one a moment later.
+ * statement. A release waits for the next acquisition, and is not sent when that is of the same member state: with a backlog there is
+ * one a moment later.
  */
 const sendCommands = (
   run: (commands: readonly Command[]) => Promise<boolean[]>,
   fail: (error: Error) => void,
-): Pick<SlotSession, 'send'> & { beat: () => void } => {
+): Pick<SlotSession, 'send' | 'keep'> & { beat: () => void } => {
   type Queued = Command & { resolve: (done: boolean) => void; reject: (error: Error) => void };
   let queued: Queued[] = [];
   let sending = false;
@@ -162,7 +165,7 @@ const sendCommands = (
   const flushSoon = () => {
     releasing ??= setTimeout(() => {
       releasing = undefined;
-      beat();
+      if (queued.length > 0) beat();
     }, RELEASE_WITHIN_MS);
   };
 
@@ -173,6 +176,12 @@ const sendCommands = (
         if (command.take) beat();
         else flushSoon();
       }),
+    keep: (slot) => {
+      const release = queued.find((command) => command.slot === slot && !command.take);
+      queued = queued.filter((command) => command !== release);
+      release?.resolve(false);
+      return release !== undefined;
+    },
     // Without commands the statement only shows whether Postgres answers; one that is running shows it as well.
     beat,
   };
