@@ -112,7 +112,9 @@ export const connectRedis = (
 ): RedisConnection => {
   const connection = open(url, role, onError, ca);
   connection.on('error', (error: Error & { lastNodeError?: Error }) => onError(error.lastNodeError ?? error));
-  if (connection.isCluster) connection.on('node error', onError);
+  // A node that was being connected to when the cluster's connection was closed may answer with an alert of TLS.
+  const isClosed = () => connection.status === 'disconnecting' || connection.status === 'end';
+  if (connection.isCluster) connection.on('node error', (error) => isClosed() || onError(error));
   return connection;
 };
 
