@@ -119,7 +119,8 @@ describe('a call', () => {
 
   it('that takes too long is no answer', async () => {
     // Its own service, because calls may arrive after they were given up.
-    const { client, waits, close } = await openScriptedService();
+    const { client, script, waits, close } = await openScriptedService();
+    script(...new Array<'wait'>(6).fill('wait'));
     expect(await failure(client.call('getUsage', {}, { timeoutMs: 0 }))).toBeInstanceOf(ConnectionError);
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
     await close();
