@@ -78,7 +78,7 @@ const GLOBALS = Object.getOwnPropertyNames(globalThis).filter((name) => globalOf
 /** @type {WeakMap<Socket, Error>} */
 const openedBy = new WeakMap();
 const { connect } = Socket.prototype;
-// Node does not tell who opened a socket. The stack is formatted only when it is read.
+// Node does not record where a socket was opened. The stack is formatted only when it is read.
 Socket.prototype.connect = function (/** @type {unknown[]} */ ...args) {
   openedBy.set(this, new Error('opened'));
   return Reflect.apply(connect, this, args);
