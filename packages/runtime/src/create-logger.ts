@@ -36,8 +36,12 @@ export const errorFields = (error: unknown): Record<string, unknown> =>
     ? { error: error.message, error_class: error.name, stack: error.stack }
     : { error: String(error) };
 
-/** Logs JSON lines to stdout, or readable lines when `pretty`. `fields` go into every line (service, process id). */
-export const createLogger = (options: { level: string; pretty: boolean; fields: Record<string, unknown> }): Logger => {
+/** Logs JSON lines, or readable lines to a terminal. `fields` go into every line (service, process id). */
+export const createLogger = (options: {
+  level: string;
+  output: NodeJS.WritableStream & { isTTY?: boolean };
+  fields: Record<string, unknown>;
+}): Logger => {
   const { combine, timestamp, json, colorize, printf } = winston.format;
   const pretty = combine(
     colorize(),
@@ -49,8 +53,8 @@ export const createLogger = (options: { level: string; pretty: boolean; fields: 
   const logger = winston.createLogger({
     level: options.level,
     defaultMeta: options.fields,
-    format: combine(addContext(), hideSecrets(), timestamp(), options.pretty ? pretty : json()),
-    transports: [new winston.transports.Console()],
+    format: combine(addContext(), hideSecrets(), timestamp(), options.output.isTTY ? pretty : json()),
+    transports: [new winston.transports.Stream({ stream: options.output })],
   });
   // winston formats a line before it checks the level, which is expensive for the debug line of each delivery.
   if (!logger.isDebugEnabled()) logger.debug = () => logger;

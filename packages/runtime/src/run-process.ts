@@ -3,6 +3,18 @@ import { errorFields, type Logger } from './create-logger.js';
 /** A started part of a process. Parts are stopped in reverse order. */
 export type Stoppable = { name: string; stop: () => Promise<void> };
 
+/** What a program uses of its process. Several programs of a test run may share one. */
+export type Host = {
+  env: NodeJS.ProcessEnv;
+  pid: number;
+  stdout: NodeJS.WritableStream & { isTTY?: boolean };
+  stderr: NodeJS.WritableStream;
+  on: (event: string, listener: (value: unknown) => void) => unknown;
+  exit: (code: number) => void;
+  /** Sends a message to the supervisor, if there is one. */
+  send?: (message: unknown) => unknown;
+};
+
 type ProcessOptions = {
   log: Logger;
   /** The deadline of the shutdown. After it the process exits anyway, and the sweep finds unfinished work. */
@@ -10,14 +22,14 @@ type ProcessOptions = {
   /** The first step of the shutdown: refuse new work, report not ready. */
   beginStop: () => void;
   parts: () => Stoppable[];
-  process: NodeJS.Process;
+  host: Host;
 };
 
 /**
  * Shuts a process down on SIGINT, on SIGTERM, or when its supervisor has exited: readiness off, drain, close, exit 0. An
  * uncaught error is logged and ends the process with 1; the supervisor starts a new one.
  */
-export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: host }: ProcessOptions): void => {
+export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, host }: ProcessOptions): void => {
   let stopping = false;
   const stop = async (reason: string) => {
     if (stopping) return;
@@ -52,6 +64,6 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, process: hos
 };
 
 /** Reports to the supervisor, if there is one, that this process is ready. */
-export const reportReady = (host: NodeJS.Process, details: Record<string, unknown> = {}): void => {
+export const reportReady = (host: Host, details: Record<string, unknown> = {}): void => {
   host.send?.({ type: 'ready', ...details });
 };

@@ -1,0 +1,51 @@
+import {
+  createLogger,
+  type Host,
+  openTracing,
+  readSettings,
+  reportReady,
+  runProcess,
+  SettingsError,
+  startProbeServer,
+} from '@vat/runtime';
+import { compose } from './compose.js';
+import { verifySlots } from './settings.js';
+
+/** How long a stopping worker waits for open lookups and attempts before it aborts them; their jobs are rescheduled. */
+const ABORT_GRACE_MS = 5_000;
+const STOP_DEADLINE_MS = 10_000;
+
+const start = async (host: Host): Promise<void> => {
+  const settings = readSettings(host.env, 'worker');
+  const log = createLogger({
+    level: settings.LOG_LEVEL,
+    output: host.stdout,
+    fields: { service: 'worker', pid: host.pid },
+  });
+  await verifySlots(settings);
+  const stop = new AbortController();
+  const abort = new AbortController();
+  const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-worker', log });
+  const { parts, ready, scrape, roles, states } = await compose(settings, { log, tracing }, stop.signal, abort.signal);
+  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
+  runProcess({
+    log,
+    host,
+    stopDeadlineMs: STOP_DEADLINE_MS,
+    beginStop: () => {
+      stop.abort();
+      setTimeout(() => abort.abort(), ABORT_GRACE_MS).unref();
+    },
+    parts: () => [{ name: 'probes', stop: probes.close }, ...parts],
+  });
+  log.info('The worker started.', { queues: roles, member_states: states.length, metrics_port: probes.port });
+  reportReady(host, { metrics_port: probes.port });
+};
+
+/** Runs the worker until its host stops it. Ends with 1 and a sentence on stderr if a setting is wrong. */
+export const runWorker = (host: Host): Promise<void> =>
+  start(host).catch((error: unknown) => {
+    if (!(error instanceof SettingsError)) throw error;
+    host.stderr.write(`${error.message}\n`);
+    host.exit(1);
+  });
