@@ -21,7 +21,7 @@ export const openWorld = async (
   processes: { apis: number; workers: number },
   settings: Record<string, string> = {},
 ): Promise<World> => {
-  const world = await startWorld({ ...processes, settings: { ...PRODUCTION, ...settings } });
+  const world = await startWorld({ ownProcesses: true, ...processes, settings: { ...PRODUCTION, ...settings } });
   await world.vies.defaults({ latency_ms: latencyMs });
   return world;
 };

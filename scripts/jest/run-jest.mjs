@@ -1,9 +1,22 @@
 // @ts-check
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../jest.config.mjs', import.meta.url));
+
+/**
+ * Makes the certificate authority of a run, which its processes trust; Node reads the file when they start.
+ * @param {string} folder @returns {Promise<NodeJS.ProcessEnv>}
+ */
+const trustRunAuthority = async (folder) => {
+  // Built by then, unlike when this file is loaded.
+  const { createRunAuthority, TRUST_VARIABLE } = await import('@vat/testkit/run-authority');
+  return { ...process.env, [TRUST_VARIABLE]: await createRunAuthority(folder) };
+};
 
 /**
  * Runs jest once, from source, with the configuration of the whole repository.
@@ -27,7 +40,9 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
     '--min-semi-space-size=16',
     '--max-semi-space-size=64',
   ];
+  const folder = mkdtempSync(path.join(tmpdir(), 'vat-run-'));
   const jest = spawn(process.execPath, [...flags, JEST, '--config', config, ...args], {
+    env: await trustRunAuthority(folder),
     stdio: ['inherit', output, output, 'ipc'],
   });
   // Jest receives Ctrl-C itself (same process group). This process stays alive so that jest can clean up first.
@@ -49,6 +64,7 @@ export const runJest = async (args, { config = CONFIG, mayLingerMs = 10_000, out
 
   const code = await new Promise((resolve, reject) => jest.on('error', reject).on('exit', resolve));
   clearTimeout(watchdog);
+  rmSync(folder, { recursive: true });
   process.off('SIGINT', wait).off('SIGTERM', pass);
   if (code === 0) return counts;
   return { ...counts, failed: Math.max(counts.failed, 1) };

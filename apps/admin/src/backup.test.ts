@@ -29,7 +29,7 @@ let world: World;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'vat-backup-'));
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
     settings: {
       ...receivers.settings,

@@ -27,7 +27,7 @@ let world: World;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'vat-secrets-'));
-  receivers = await openReceivers();
+  receivers = openReceivers();
   // A service during a change of its key: every process has both keys.
   world = await startWorld({ settings: { ...receivers.settings, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD } });
 }, 60_000);

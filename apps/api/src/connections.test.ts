@@ -32,6 +32,7 @@ const opened: RawConnection[] = [];
 beforeAll(async () => {
   // Without a worker a check waits for its whole window.
   world = await startWorld({
+    ownProcesses: true,
     workers: 0,
     settings: { UPSTREAM_WINDOW: '3s', RESPONSE_STALL_TIMEOUT: `${STALL_MS}ms`, NODE_OPTIONS: HEAP },
   });

@@ -102,7 +102,8 @@ test('a number that VIES calls valid is answered 201 with its check', async () =
   ]);
   expect(headers.location).toBe(`${world.baseUrl()}/v1/checks/${body.id}`);
   const again = await caller().get(`/v1/checks/${body.id}`).expect(200);
-  expect(again.body).toEqual(body);
+  // The job that closes anchors may have run in between.
+  expect({ ...again.body, anchor: null }).toEqual(body);
 });
 
 test('the hash is that of the evidence bytes', async () => {

@@ -7,9 +7,8 @@ import {
   verifyInclusion,
   verifyTimestamp,
 } from '@vat/evidence';
-import { startWorld, until, type World } from '@vat/testkit';
+import { createTestTsa, runAuthority, startWorld, until, type World } from '@vat/testkit';
 import { getDocumentProxy } from 'unpdf';
-import { startHttpsTsa } from './https-tsa.fixture.js';
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest();
 const bytesOf = (world: World, key: string, path: string) =>
@@ -152,15 +151,17 @@ describe('time-stamps', () => {
   });
 
   test('need TLS or configured roots of the authority: a process does not start otherwise', async () => {
-    await expect(world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' })).rejects.toThrow(
+    await expect(world.startApi({ TSA_URL: 'http://127.0.0.1:9/tsa' }, { ownProcess: true })).rejects.toThrow(
       'TSA_ROOTS: certificates are required, because TSA_URL is not an https address.',
     );
   });
 
   test('are pinned to the root of the first one: another root is refused and logged until the pin is removed', async () => {
-    const tsa = await startHttpsTsa();
+    const tsa = await createTestTsa(runAuthority());
+    await tsa.open();
+    const url = tsa.url.replace('//', '//user:secret@');
     try {
-      const api = await world.startApi({ TSA_URL: tsa.url, NODE_EXTRA_CA_CERTS: tsa.certificates });
+      const api = await world.startApi({ TSA_URL: url });
       const stamp = async (number: string) => {
         const { id } = await newCheck(number);
         const path = `${String(api.ready.base_url)}/v1/checks/${id}/timestamp`;
@@ -175,7 +176,7 @@ describe('time-stamps', () => {
       await tsa.changeRoot();
       expect(await stamp('DE100000023')).toEqual([202, 'other_root']);
       const [alarm = ''] = alarms();
-      const address = tsa.url.replace('user:secret@', '');
+      const address = tsa.url;
       const { data } = await world.admin('tsa-root', 'list');
       const pinned = { tsa_url: address, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
       expect(data).toEqual([{ ...pinned, subject: expect.any(String), pinned_at: expect.stringMatching(/Z$/) }]);

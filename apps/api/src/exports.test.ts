@@ -261,7 +261,7 @@ test('an error in the middle closes the connection, and the account can export a
 test.concurrent('when the process is killed, the export is free within 15 s, and not before its client can notice', async () => {
   const account = await insertAccount(world);
   await insertMuch(account);
-  const doomed = await world.startApi();
+  const doomed = await world.startApi({}, { ownProcess: true });
   const running = await begin(account, doomed);
   const cut = buffer(running).catch((error: NodeJS.ErrnoException) => error.code);
   expect(await statusOf(account, world.apis[0])).toBe(409);

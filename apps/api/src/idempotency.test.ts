@@ -6,7 +6,7 @@ let second: TestProcess;
 let caller: () => ReturnType<World['http']>;
 beforeAll(async () => {
   world = await startWorld({ settings: { UPSTREAM_WINDOW: '10s', UPSTREAM_ATTEMPT_TIMEOUT: '8s' } });
-  second = await world.startApi();
+  second = await world.startApi({}, { ownProcess: true });
   caller = await crowd(world, world.account.account_id);
 });
 afterAll(() => world?.stop());
@@ -174,7 +174,7 @@ test('a call whose process is killed is resumed by the next call: same request, 
 
 test('work that was recorded after its process was killed is replayed immediately, however long the lock', async () => {
   await world.vies.script('HU10766172', [{ kind: 'valid', latency_ms: 500 }]);
-  await killDuring(await world.startApi(), { vat_number: 'HU10766172' }, 'recorded');
+  await killDuring(await world.startApi({}, { ownProcess: true }), { vat_number: 'HU10766172' }, 'recorded');
   const { body: list } = await until('the check', async () => {
     const seen = await caller().get('/v1/checks?vat_number=HU10766172');
     return seen.body.data.length === 1 && seen;

@@ -15,7 +15,7 @@ let run: (args: string[], env?: Record<string, string>) => Promise<string>;
 beforeAll(async () => {
   arrivals = mkdtempSync(path.join(tmpdir(), 'python-client-'));
   const python = await provideTool('python3');
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({ settings: { ...receivers.settings, UPSTREAM_WINDOW: '500ms' } });
   // -S: without installed packages, since the client needs none.
   run = async (args, env = {}) => {

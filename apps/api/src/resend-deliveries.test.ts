@@ -23,8 +23,8 @@ import {
 let receivers: Receivers;
 let world: World;
 beforeAll(async () => {
-  receivers = await openReceivers();
-  world = await startWorld({ settings: receivers.settings });
+  receivers = openReceivers();
+  world = await startWorld({ ownProcesses: true, settings: receivers.settings });
 }, 60_000);
 afterAll(async () => {
   await world?.stop();

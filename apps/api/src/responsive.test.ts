@@ -17,7 +17,7 @@ import {
 let world: World;
 beforeAll(async () => {
   // No worker processes the lines of the batches: they would only add load.
-  world = await startWorld({ settings: { WORKER_QUEUES: 'checks' } });
+  world = await startWorld({ ownProcesses: true, settings: { WORKER_QUEUES: 'checks' } });
   // Warms up the process, so that the time of compiling code does not count.
   await upload('vat_number\nDE1\n');
 });

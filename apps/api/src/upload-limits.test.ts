@@ -9,7 +9,7 @@ const MAX_FILE = 2 * MIB;
 let world: World;
 let key: string;
 beforeAll(async () => {
-  world = await startWorld({ workers: 0 });
+  world = await startWorld({ ownProcesses: true, workers: 0 });
 });
 beforeEach(async () => {
   key = (await insertAccount(world)).live_key;

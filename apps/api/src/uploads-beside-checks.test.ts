@@ -19,7 +19,11 @@ const BESIDE_MS = faultSize(6_000, 60_000);
 let world: World;
 beforeAll(async () => {
   // No worker processes the lines of the batches: what they cost is not the question here.
-  world = await startWorld({ apis: 0, settings: { WORKER_QUEUES: 'checks', UPSTREAM_WINDOW: '10s' } });
+  world = await startWorld({
+    ownProcesses: true,
+    apis: 0,
+    settings: { WORKER_QUEUES: 'checks', UPSTREAM_WINDOW: '10s' },
+  });
   await world.startApi();
 }, 60_000);
 afterAll(() => world?.stop(), 60_000);

@@ -29,6 +29,7 @@ const TEST_MS = faultSize(60_000, 300_000);
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     settings: {
       UPSTREAM_WINDOW: `${WINDOW_MS}ms`,
       UPSTREAM_ATTEMPT_TIMEOUT: '50s',

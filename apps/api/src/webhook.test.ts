@@ -18,7 +18,7 @@ let receiver: TestReceiver;
 let world: World;
 let other: TestAccount;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   receiver = await receivers.start((response) => void response.writeHead(202).end('thank you'));
   world = await startWorld({ settings: receivers.settings });
   other = await world.newAccount();

@@ -17,7 +17,7 @@ const visits: Partial<Record<'wide' | 'narrow', Visit>> = {};
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   dashboard = await openDashboard({
     settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '10m', WATCHES_EVERY: '300ms' },
   });

@@ -9,7 +9,7 @@ let dashboard: Dashboard;
 let visit: Visit;
 let account: TestAccount;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   dashboard = await openDashboard({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '500ms,1h' } });
   account = await dashboard.account(EMAIL);
   visit = await dashboard.visit();

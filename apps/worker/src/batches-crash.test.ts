@@ -31,8 +31,9 @@ let receivers: Receivers;
 let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
+    ownProcesses: true,
     workers: 2,
     settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '1h', SWEEP_EVERY: '500ms', LOG_LEVEL: 'warn' },
   });

@@ -19,7 +19,7 @@ const SATURATED = { kind: 'error', code: 'MS_MAX_CONCURRENT_REQ' };
 let receivers: Receivers;
 let world: World;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
     workers: 0,
     settings: {

@@ -15,6 +15,7 @@ let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     workers: 3,
     settings: CLUSTER_SETTINGS,
   });

@@ -24,6 +24,7 @@ let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     apis: 2,
     workers: 2,
     settings: {

@@ -6,6 +6,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     // The tests start the workers that look up; this one only sweeps, as one worker of every deployment does.
     workers: 0,
     settings: CLUSTER_SETTINGS,

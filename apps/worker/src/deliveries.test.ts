@@ -26,8 +26,9 @@ let world: World;
 let redis: WorldRedis;
 let orphaned: Awaited<ReturnType<typeof killDuringAttempt>>;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
+    ownProcesses: true,
     settings: {
       ...receivers.settings,
       UPSTREAM_WINDOW: '1s',
@@ -308,9 +309,14 @@ test('losing all of Redis during an attempt does not make it twice', async () =>
 }, 30_000);
 
 test("first attempts that wait for a permit longer than the sweep's grace period are made once, by their existing job", async () => {
-  const who = await subscribe((response) => void setTimeout(() => response.writeHead(204).end(), 300));
+  // Unanswered until all places of the endpoint are taken.
+  const unanswered: (() => void)[] = [];
+  let answer = (end: () => void): void => void unanswered.push(end);
+  const who = await subscribe((response) => answer(() => response.writeHead(204).end()));
   const ids = await Promise.all(Array.from({ length: 60 }, () => sendTest(who)));
   await until('the places to be taken', () => who.receiver.maxOpen() === 4);
+  answer = (end) => void setTimeout(end, 300);
+  for (const end of unanswered) answer(end);
   await world.sql(
     `UPDATE delivery SET next_attempt_at = next_attempt_at - interval '1 minute'
      WHERE account_id = $1 AND state = 'pending' AND leased_until IS NULL`,

@@ -30,8 +30,9 @@ let accounts: TestAccount[];
 let hanging: TestReceiver;
 let quick: TestReceiver;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
+    ownProcesses: true,
     settings: { ...receivers.settings, WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`, WEBHOOK_RETRY_DELAYS: '100ms' },
   });
   [hanging, quick] = await Promise.all([receivers.start(() => undefined), receivers.start()]);

@@ -13,6 +13,7 @@ import {
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     workers: 0,
     settings: { UPSTREAM_WINDOW: '2s', BACKGROUND_GIVE_UP_AFTER: '10m', SWEEP_EVERY: '500ms' },
   });

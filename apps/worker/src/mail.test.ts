@@ -1,14 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import {
   type ArrivedMail,
   configureWebhook,
-  createTestAuthority,
   numberOf,
   openReceivers,
   openTcpProxy,
   type Receivers,
+  runAuthority,
   startSmtpServer,
   startWorld,
   type TcpProxy,
@@ -25,24 +22,15 @@ const PASSWORD = 'p@ss: of the mail server';
 let receivers: Receivers;
 let server: TestSmtpServer;
 let proxy: TcpProxy;
-let folder: string;
 let world: World;
 beforeAll(async () => {
-  const authority = await createTestAuthority();
-  [receivers, server] = await Promise.all([
-    openReceivers(),
-    startSmtpServer({ identity: await authority.issue({ ip: ['127.0.0.1'] }) }),
-  ]);
+  receivers = openReceivers();
+  server = await startSmtpServer({ identity: runAuthority() });
   proxy = await openTcpProxy({ to: server.url });
-  // Of the receivers and of the mail server.
-  folder = mkdtempSync(path.join(tmpdir(), 'vat-mail-'));
-  const trusted = path.join(folder, 'ca.pem');
-  writeFileSync(trusted, readFileSync(String(receivers.settings.NODE_EXTRA_CA_CERTS), 'utf8') + authority.ca);
   world = await startWorld({
     workers: 0,
     settings: {
       ...receivers.settings,
-      NODE_EXTRA_CA_CERTS: trusted,
       SMTP_URL: proxy.through(server.url).replace('://', `://vat:${encodeURIComponent(PASSWORD)}@`),
       MAIL_FROM: 'VAT checks <vat@example.com>',
       SWEEP_EVERY: '300ms',
@@ -57,7 +45,6 @@ afterAll(async () => {
   await world?.stop();
   await Promise.all([proxy?.close(), receivers?.close()]);
   await server?.close();
-  if (folder) rmSync(folder, { recursive: true });
 }, 60_000);
 
 type Owner = TestAccount & { email: string };

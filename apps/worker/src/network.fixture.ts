@@ -36,7 +36,8 @@ export type Network = {
 
 /** Starts the world, with a second worker that reaches everything directly: what the first one leaves goes on. */
 export const openNetwork = async (settings: Record<string, string>): Promise<Network> => {
-  const [receivers, tsa] = await Promise.all([openReceivers(), createTestTsa()]);
+  const receivers = openReceivers();
+  const tsa = await createTestTsa();
   await tsa.open();
   const proxies = new Map<string, TcpProxy>();
   /** The address of a proxy to it. */
@@ -53,6 +54,7 @@ export const openNetwork = async (settings: Record<string, string>): Promise<Net
     await Promise.all([receivers.close(), tsa.close()]);
   };
   const world = await startWorld({
+    ownProcesses: true,
     apis: 0,
     workers: 0,
     settings: {

@@ -26,7 +26,7 @@ let receivers: Receivers;
 let world: World;
 beforeAll(async () => {
   pooler = await startPooler({ poolSize: POOL_SIZE });
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
     workers: 2,
     settings: { ...CLUSTER_SETTINGS, ...receivers.settings },

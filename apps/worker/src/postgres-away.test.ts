@@ -27,8 +27,10 @@ let receivers: Receivers;
 let world: World;
 let keys: string[];
 beforeAll(async () => {
-  [servers, receivers] = await Promise.all([startOwnServers(), openReceivers()]);
+  servers = await startOwnServers();
+  receivers = openReceivers();
   world = await startWorld({
+    ownProcesses: true,
     servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
     settings: {
       ...receivers.settings,

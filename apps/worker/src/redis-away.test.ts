@@ -26,6 +26,7 @@ let world: World;
 beforeAll(async () => {
   servers = await startOwnServers();
   world = await startWorld({
+    ownProcesses: true,
     servers: { databaseUrl: servers.postgres.url, redisUrl: servers.redis.url },
     settings: { UPSTREAM_WINDOW: '5s', BACKGROUND_GIVE_UP_AFTER: '10m', SWEEP_EVERY: '500ms' },
   });

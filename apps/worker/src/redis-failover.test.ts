@@ -41,7 +41,9 @@ const started = <T extends RedisSet>(set: T): T => {
   return set;
 };
 const start = async (settings: Record<string, string>, workers: number): Promise<World> => {
-  const world = await inTurn(() => startWorld({ workers, settings: { ...CLUSTER_SETTINGS, ...settings } }));
+  const world = await inTurn(() =>
+    startWorld({ ownProcesses: true, workers, settings: { ...CLUSTER_SETTINGS, ...settings } }),
+  );
   worlds.push(world);
   return world;
 };

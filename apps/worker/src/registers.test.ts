@@ -28,7 +28,8 @@ beforeAll(async () => {
     calls.push(performance.now());
     answer(request, response);
   });
-  [proxy, receivers] = await Promise.all([openProxy(), openReceivers()]);
+  proxy = await openProxy();
+  receivers = openReceivers();
   world = await startWorld({
     workers: 3,
     settings: {

@@ -46,9 +46,10 @@ let healthChecks: NodeJS.Timeout;
 const notReady = new Set<string>();
 const urls = () => world.apis.map(({ ready }) => String(ready.base_url));
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   const earlier = await bundleEarlierRelease();
   world = await startWorld({
+    ownProcesses: true,
     apis: 0,
     workers: 0,
     settings: {

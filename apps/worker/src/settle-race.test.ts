@@ -19,6 +19,7 @@ const BUSY = 'Rate limits are counted per process while Redis is away.';
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     workers: 2,
     settings: {
       UPSTREAM_WINDOW: `${WINDOW_MS}ms`,

@@ -16,6 +16,7 @@ import {
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
+    ownProcesses: true,
     workers: 1,
     settings: { UPSTREAM_WINDOW: '20s', UPSTREAM_ATTEMPT_TIMEOUT: '9s', BACKGROUND_GIVE_UP_AFTER: '10m' },
   });

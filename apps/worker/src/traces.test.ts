@@ -18,7 +18,8 @@ let receivers: Receivers;
 let register: LocalServer;
 beforeAll(async () => {
   register = await openHttpServer((_request, response) => void response.end('{"results":[]}'));
-  [collector, receivers] = await Promise.all([openCollector(), openReceivers()]);
+  collector = await openCollector();
+  receivers = openReceivers();
   world = await startWorld({
     settings: {
       ...receivers.settings,

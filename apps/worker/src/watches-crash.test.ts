@@ -24,8 +24,9 @@ let receivers: Receivers;
 let world: World;
 let redis: WorldRedis;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
+    ownProcesses: true,
     workers: WORKERS,
     settings: {
       ...receivers.settings,

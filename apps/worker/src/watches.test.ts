@@ -24,7 +24,7 @@ let database: ConnectedDatabase;
 let redis: ReturnType<typeof connectRedis>;
 let numbers = 0;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({
     settings: {
       ...receivers.settings,

@@ -6,11 +6,18 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import { PROGRAM_FLAGS, PROJECT_ROOT } from './run-program.js';
+import { PROGRAM_FLAGS, PROJECT_ROOT, SHARED } from './run-program.js';
 
 export const BUNDLES = path.join(PROJECT_ROOT, '.data', 'test-programs');
 
 const PROGRAMS = ['api', 'worker', 'admin', 'vies-sandbox'];
+
+const SHARED_SOURCES = [
+  'apps/api/dist/run-api.js',
+  'apps/worker/dist/run-worker.js',
+  'apps/admin/dist/answer-command.js',
+  'apps/vies-sandbox/dist/start-vies-sandbox.js',
+];
 
 /** Packages of many files that consist only of code. Every other package is loaded from where it is installed. */
 const BUNDLED =
@@ -109,8 +116,9 @@ const escapeNonAscii = (text: string): string =>
 /** Runs each bundle until it rejects its settings, which is after it has loaded, and stores what V8 compiled. */
 const compilePrograms = async (folder: string): Promise<void> => {
   await Promise.all(
-    PROGRAMS.map(async (name) => {
-      const args = [...PROGRAM_FLAGS, path.join(folder, `${name}.cjs`), COMPILE];
+    [...PROGRAMS, SHARED].map(async (name) => {
+      const flags = name === SHARED ? process.execArgv : PROGRAM_FLAGS;
+      const args = [...flags, path.join(folder, `${name}.cjs`), COMPILE];
       const child = spawn(process.execPath, args, { env: { PORT: 'none' }, stdio: 'ignore' });
       await once(child, 'exit');
       if (!existsSync(path.join(folder, `${name}.js.cache`))) throw new Error(`${name} did not write its code cache`);
@@ -128,10 +136,16 @@ export const bundlePrograms = async (): Promise<string> => {
   if (existsSync(folder)) return folder;
   await removeOld(BUNDLES);
   await fillFolder(folder, async (temporary) => {
+    const shared = path.join(temporary, `${SHARED}.mjs`);
+    await writeFile(
+      shared,
+      SHARED_SOURCES.map((file) => `export * from '${path.join(PROJECT_ROOT, file)}';\n`).join(''),
+    );
     await bundle({
-      entryPoints: Object.fromEntries(
-        PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')]),
-      ),
+      entryPoints: {
+        ...Object.fromEntries(PROGRAMS.map((name) => [name, path.join(PROJECT_ROOT, 'apps', name, 'dist/main.js')])),
+        [SHARED]: shared,
+      },
       outdir: temporary,
       // Node takes a code cache for scripts only.
       ...{ format: 'cjs', splitting: false },
@@ -141,7 +155,7 @@ export const bundlePrograms = async (): Promise<string> => {
       ...{ banner: { js: SCRIPT_BEGIN }, footer: { js: SCRIPT_END } },
     });
     await Promise.all(
-      PROGRAMS.map(async (name) => {
+      [...PROGRAMS, SHARED].map(async (name) => {
         const file = path.join(temporary, `${name}.js`);
         await writeFile(file, escapeNonAscii(await readFile(file, 'utf8')));
         await writeFile(path.join(temporary, `${name}.cjs`), START);

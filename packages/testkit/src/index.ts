@@ -17,6 +17,7 @@ export * from './provide-browser.js';
 export * from './provide-tool.js';
 export * from './receivers.js';
 export * from './redis-world.js';
+export { runAuthority } from './run-authority.js';
 export * from './run-program.js';
 export * from './skewed-clock.js';
 export * from './start-own-servers.js';

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { uuidOf } from '@vat/domain';
-import { createTestAuthority } from './create-test-authority.js';
 import { listenLocally } from './local-server.js';
+import { runAuthority, TRUST_VARIABLE } from './run-authority.js';
 import type { World } from './start-world.js';
 
 /** A received delivery. `at`: time in milliseconds (`Date.now`) when its body was complete. */
@@ -23,7 +20,7 @@ export type TestReceiver = {
   maxOpen: () => number;
 };
 
-/** Receivers of one test file, with their own certificate authority. */
+/** Receivers of one test file, with the certificate of the run. */
 export type Receivers = {
   /** Settings of a world whose workers trust the receivers and may reach them. */
   settings: Record<string, string>;
@@ -36,13 +33,9 @@ export const withStatus =
   (response) =>
     void response.writeHead(status).end();
 
-/** Makes the authority. Call `close` in `afterAll`. */
-export const openReceivers = async (): Promise<Receivers> => {
-  const authority = await createTestAuthority();
-  const identity = await authority.issue({ ip: ['127.0.0.1'] });
-  const folder = mkdtempSync(path.join(tmpdir(), 'vat-ca-'));
-  const file = path.join(folder, 'ca.pem');
-  writeFileSync(file, authority.ca);
+/** Call `close` in `afterAll`. */
+export const openReceivers = (): Receivers => {
+  const { file, ...identity } = runAuthority();
   const closing: (() => Promise<void>)[] = [];
 
   const start = async (first: Answer = withStatus(204)): Promise<TestReceiver> => {
@@ -76,12 +69,9 @@ export const openReceivers = async (): Promise<Receivers> => {
   };
 
   return {
-    settings: { NODE_EXTRA_CA_CERTS: file, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    settings: { [TRUST_VARIABLE]: file, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
     start,
-    close: async () => {
-      await Promise.all(closing.map((close) => close()));
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close: async () => void (await Promise.all(closing.map((close) => close()))),
   };
 };
 

@@ -8,6 +8,9 @@ export const PROJECT_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The variable with the folder of the bundled programs (`bundlePrograms`); unset outside a test run. */
 export const PROGRAMS_VARIABLE = 'VAT_TEST_PROGRAMS';
 
+/** The bundle of all programs, which run in the process of a test (`start-shared.ts`). */
+export const SHARED = 'shared';
+
 /**
  * Node flags for programs that run for seconds. The query compiler of the database client is WebAssembly. By default Node
  * recompiles it for speed during the first statements, which took a third of the run time of such a program, and validates all

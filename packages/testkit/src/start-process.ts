@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { PRODUCTION_VARIABLE, PROGRAM_FLAGS, programEnvironment, programFile } from './run-program.js';
 
 export type TestProcess = {
@@ -14,12 +15,13 @@ export type TestProcess = {
   stop: () => Promise<void>;
 };
 
-const READY_WITHIN_MS = 30_000;
-const STOP_WITHIN_MS = 15_000;
+export const READY_WITHIN_MS = 30_000;
+export const STOP_WITHIN_MS = 15_000;
 
-const collect = (child: ChildProcess): string[] => {
+/** Adds the lines of each stream to one list. */
+export const collectLines = (streams: readonly (Readable | null)[]): string[] => {
   const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of streams) {
     let rest = '';
     stream?.on('data', (chunk: Buffer) => {
       const parts = (rest + chunk.toString('utf8')).split('\n');
@@ -40,7 +42,7 @@ export const startProcess = async (file: string, settings: Record<string, string
     env: programEnvironment(settings),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const lines = collect(child);
+  const lines = collectLines([child.stdout, child.stderr]);
   const exited = new Promise<number | NodeJS.Signals | null>((resolve) =>
     child.once('exit', (code, signal) => resolve(code ?? signal)),
   );

@@ -1,8 +1,10 @@
 import supertest from 'supertest';
 import { cloneDatabase, openSql } from './clone-database.js';
+import { isFullSize } from './fault-size.js';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
+import { runSharedCommand, startShared, startSharedSandbox } from './start-shared.js';
 import { inherited, REDIS_VARIABLE, worldName } from './test-servers.js';
 import { type ViesControl, viesControl } from './vies-control.js';
 
@@ -12,11 +14,20 @@ export type WorldOptions = {
   /** The number of processes to start; more can be started later. */
   apis?: number;
   workers?: number;
+  /**
+   * Starts a process for each program, for tests that kill or freeze one, measure it, or send it many calls at once. By default
+   * all run in the process of the test, which halves the processor time of a whole run; in a full-size run of the fault tests
+   * all have their own.
+   */
+  ownProcesses?: boolean;
   /** Servers to use instead of the run's own, which the test may stop, freeze and kill. */
   servers?: { databaseUrl: string; redisUrl: string };
   /** Makes the address that processes use from that of the database, for a pooler. Workers hold slots directly then. */
   pooledUrlOf?: (databaseUrl: string) => string;
 };
+
+/** `program`: another file than the service's own; it runs in a process of its own. */
+type StartOptions = { program?: string; ownProcess?: boolean };
 
 /** A complete service for one test file: database, Redis prefix, upstream, API and worker processes. */
 export type World = {
@@ -35,9 +46,8 @@ export type World = {
     post: (path: string, body?: unknown) => supertest.Test;
     method: (method: 'put' | 'patch' | 'delete' | 'options' | 'head', path: string) => supertest.Test;
   };
-  /** `program`: another file than the API's own. */
-  startApi: (settings?: Record<string, string>, options?: { program?: string }) => Promise<TestProcess>;
-  startWorker: (settings?: Record<string, string>, options?: { program?: string }) => Promise<TestProcess>;
+  startApi: (settings?: Record<string, string>, options?: StartOptions) => Promise<TestProcess>;
+  startWorker: (settings?: Record<string, string>, options?: StartOptions) => Promise<TestProcess>;
   admin: (...words: string[]) => Promise<Record<string, unknown>>;
   newAccount: (options?: AccountOptions) => Promise<TestAccount>;
   sql: Sql;
@@ -73,12 +83,13 @@ export const startWorld = async ({
   settings = {},
   apis = 1,
   workers = 1,
+  ownProcesses = isFullSize(),
   servers,
   pooledUrlOf,
 }: WorldOptions = {}): Promise<World> => {
   const name = worldName();
   const [vies, database] = await Promise.all([
-    startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' }),
+    ownProcesses ? startProcess('apps/vies-sandbox/dist/main.js', { PORT: '0' }) : startSharedSandbox(),
     cloneDatabase(servers?.databaseUrl, name),
   ]);
   const upstream = viesControl(`http://127.0.0.1:${String(vies.ready.port)}`);
@@ -94,18 +105,34 @@ export const startWorld = async ({
   const { sql, close: closeSql } = openSql(database.url);
 
   const running: { apis: TestProcess[]; workers: TestProcess[] } = { apis: [], workers: [] };
-  const startApi: World['startApi'] = async (more, { program = 'apps/api/dist/main.js' } = {}) => {
-    const api = await startProcess(program, { ...all, ...more });
+  const start = (
+    name: 'api' | 'worker',
+    more: Record<string, string>,
+    { program, ownProcess = ownProcesses }: StartOptions,
+  ): Promise<TestProcess> => {
+    const env = { ...all, ...more };
+    // Node reads these when it starts.
+    const isForNode = Object.entries(env).some(
+      ([name, value]) => name.startsWith('NODE_') && value !== process.env[name],
+    );
+    return program !== undefined || ownProcess || isForNode
+      ? startProcess(program ?? `apps/${name}/dist/main.js`, env)
+      : startShared(name === 'api' ? 'runApi' : 'runWorker', env);
+  };
+  const startApi: World['startApi'] = async (more = {}, options = {}) => {
+    const api = await start('api', more, options);
     running.apis.push(api);
     return api;
   };
-  const startWorker: World['startWorker'] = async (more, { program = 'apps/worker/dist/main.js' } = {}) => {
-    const worker = await startProcess(program, { ...all, ...more });
+  const startWorker: World['startWorker'] = async (more = {}, options = {}) => {
+    const worker = await start('worker', more, options);
     running.workers.push(worker);
     return worker;
   };
-  const admin = async (...words: string[]) =>
-    JSON.parse((await runProgram('apps/admin/dist/main.js', words, all, true)).stdout) as Record<string, unknown>;
+  const admin = async (...words: string[]): Promise<Record<string, unknown>> =>
+    ownProcesses
+      ? JSON.parse((await runProgram('apps/admin/dist/main.js', words, all, true)).stdout)
+      : runSharedCommand(words, all);
   const newAccount = (options: AccountOptions = {}) => insertAccount({ sql }, options);
   const stop = async () => {
     await Promise.all([...running.apis, ...running.workers].map((process) => process.stop()));

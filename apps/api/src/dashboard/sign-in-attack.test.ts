@@ -16,7 +16,7 @@ let trusting: TestProcess;
 let direct: TestProcess;
 const figures: string[] = [];
 beforeAll(async () => {
-  world = await startWorld({ apis: 0, workers: 1, settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
+  world = await startWorld({ ownProcesses: true, apis: 0, workers: 1, settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
   [trusting, direct] = await Promise.all([world.startApi(), world.startApi({ TRUSTED_PROXIES: '' })]);
   await world.newAccount({ email: 'owner@example.com' });
   const usual = openBrowser(urlOf(trusting)).call('post', '/session', {

@@ -212,5 +212,7 @@ test('no key, password or token is in the database, in Redis or in a log', async
 });
 
 test('the API does not start with a trusted proxy that is not an address, and says why', async () => {
-  await expect(world.startApi({ TRUSTED_PROXIES: 'everybody' })).rejects.toThrow(/TRUSTED_PROXIES/);
+  await expect(world.startApi({ TRUSTED_PROXIES: 'everybody' }, { ownProcess: true })).rejects.toThrow(
+    /TRUSTED_PROXIES/,
+  );
 });

@@ -7,7 +7,7 @@ let world: World;
 let owner: Browser;
 let key: string;
 beforeAll(async () => {
-  receivers = await openReceivers();
+  receivers = openReceivers();
   world = await startWorld({ settings: { ...receivers.settings, WEBHOOK_RETRY_DELAYS: '1s,1h' } });
   key = (await world.newAccount({ email: 'owner@example.com' })).live_key;
   owner = openBrowser(world.baseUrl());
