@@ -27,14 +27,6 @@ const textOrNull = (cell: string | null): string | null => {
   return text === '' ? null : text;
 };
 
-/** A reason in the words of files, where the country is a column. */
-const inFile = (reason: string): string =>
-  reason
-    .replace('or send country_code', 'or a country column')
-    .replace("country_code is no country's code: send", "The country column has no country's code: write")
-    .replace('but country_code says', 'but the country column says')
-    .replace('leave out country_code', 'empty the cell of the country');
-
 /**
  * Validates one row: its number, its reference, its requester, in this order; the first fault is the line's error. A number
  * that its country's syntax does not accept is no fault: its check says so. `requester`: the batch's, normalised; the
@@ -52,8 +44,8 @@ export const planLine = (row: BatchRow, requester: string | null): PlannedLine =
   if (candidate === null) return fault('BAD_REQUEST', 'The line has no number.');
   if (isLonger(candidate, MAX_NUMBER_LENGTH))
     return fault('BAD_REQUEST', `The number is longer than ${MAX_NUMBER_LENGTH} characters.`);
-  const read = readVatNumber(candidate, textOrNull(row.country) ?? undefined);
-  if (read.kind === 'unresolvable') return fault('BAD_REQUEST', inFile(read.reason));
+  const read = readVatNumber(candidate, textOrNull(row.country) ?? undefined, 'column');
+  if (read.kind === 'unresolvable') return fault('BAD_REQUEST', read.reason);
 
   if (reference !== null && (isLonger(reference, MAX_REFERENCE_LENGTH) || NOT_PRINTABLE.test(reference)))
     return fault('INVALID_REFERENCE', ERROR_CATALOGUE.INVALID_REFERENCE.message, read);

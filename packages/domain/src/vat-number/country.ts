@@ -29,6 +29,25 @@ type ResolvedCountry =
   | { kind: 'resolved'; memberState: MemberState; rest: string }
   | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
 
+/** Where a country is given beside a number: in a field of a call, or in a column of a file. */
+export type CountryPlace = 'field' | 'column';
+
+/** How sentences name that place. */
+const WORDS: Record<CountryPlace, { give: string; unknown: string; name: string; leaveOut: string }> = {
+  field: {
+    give: 'send country_code',
+    unknown: "country_code is no country's code: send",
+    name: 'country_code',
+    leaveOut: 'leave out country_code',
+  },
+  column: {
+    give: 'a country column',
+    unknown: "The country column has no country's code: write",
+    name: 'the country column',
+    leaveOut: 'empty the cell of the country',
+  },
+};
+
 const SEND_COVERED_NUMBER = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
 
 const unresolvable = (field: 'vat_number' | 'country_code', reason: string): ResolvedCountry => ({
@@ -37,11 +56,11 @@ const unresolvable = (field: 'vat_number' | 'country_code', reason: string): Res
   reason,
 });
 
-const noPrefix = (cleaned: string): string => {
+const noPrefix = (cleaned: string, place: CountryPlace): string => {
   if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
     return 'The number begins with letters that only look like A to Z: type its country prefix again.';
   }
-  return 'The number does not begin with a country prefix: add it (such as DE) or send country_code.';
+  return `The number does not begin with a country prefix: add it (such as DE) or ${WORDS[place].give}.`;
 };
 
 /**
@@ -57,21 +76,21 @@ const isWellFormed = (resolved: ResolvedCountry): boolean =>
   resolved.kind === 'resolved' && fitNational(resolved.memberState, resolved.rest) !== null;
 
 /** Resolves the country of a text without a label, see {@link resolveCountry}. */
-const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountry => {
+const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryPlace): ResolvedCountry => {
   const prefix = readCountryCode(cleaned.slice(0, 2));
   const rest = cleaned.slice(2);
   const given = cleanVatText(countryCode);
 
   if (cleaned === '') return unresolvable('vat_number', 'There is no number between the separators: send the number.');
   if (given === '') {
-    if (prefix === null) return unresolvable('vat_number', noPrefix(cleaned));
+    if (prefix === null) return unresolvable('vat_number', noPrefix(cleaned, place));
     if (isMemberState(prefix)) return { kind: 'resolved', memberState: prefix, rest };
     return unresolvable('vat_number', `The number begins with ${prefix}, which is not covered: ${SEND_COVERED_NUMBER}`);
   }
 
   const memberState = readCountryCode(given);
   if (memberState === null) {
-    return unresolvable('country_code', `country_code is no country's code: send one of ${MEMBER_STATES.join(', ')}.`);
+    return unresolvable('country_code', `${WORDS[place].unknown} one of ${MEMBER_STATES.join(', ')}.`);
   }
   if (!isMemberState(memberState)) {
     return unresolvable('country_code', `${memberState} is not covered: ${SEND_COVERED_NUMBER}`);
@@ -83,15 +102,16 @@ const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountr
     !/\d/.test(rest) ||
     (fitNational(memberState, cleaned) !== null && !readsUnderItsPrefix(prefix, rest));
   if (isNational) return { kind: 'resolved', memberState, rest: cleaned };
+  const { name, leaveOut } = WORDS[place];
   return unresolvable(
     'country_code',
-    `The number begins with ${prefix}, but country_code says ${memberState}: correct one of the two or leave out country_code.`,
+    `The number begins with ${prefix}, but ${name} says ${memberState}: correct one of the two or ${leaveOut}.`,
   );
 };
 
 /**
  * Resolves the country of a number. `cleaned` is text as {@link cleanVatText} leaves it; `countryCode` is as the caller
- * wrote it, and an empty one (an empty cell) is none. Rules:
+ * wrote it, and an empty one (an empty cell) is none; `place` is where, for the sentences. Rules:
  *
  * - A number that begins with the code of `countryCode` is written with its prefix, so both spellings mean the same.
  * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
@@ -101,11 +121,11 @@ const resolveUnlabelled = (cleaned: string, countryCode: string): ResolvedCountr
  * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it and is one without
  *   it, so that no number loses letters of its own and a faulty one is shown as it was written.
  */
-export const resolveCountry = (cleaned: string, countryCode = ''): ResolvedCountry => {
-  const whole = resolveUnlabelled(cleaned, countryCode);
+export const resolveCountry = (cleaned: string, countryCode = '', place: CountryPlace = 'field'): ResolvedCountry => {
+  const whole = resolveUnlabelled(cleaned, countryCode, place);
   if (isWellFormed(whole)) return whole;
   for (const end of findLabelEnds(cleaned)) {
-    const unlabelled = resolveUnlabelled(cleaned.slice(end), countryCode);
+    const unlabelled = resolveUnlabelled(cleaned.slice(end), countryCode, place);
     if (isWellFormed(unlabelled)) return unlabelled;
   }
   return whole;

@@ -1,7 +1,7 @@
 import type { MemberState } from '../member-states.js';
 import { cleanVatText } from './clean-vat-text.js';
 import { COUNTRIES } from './countries.js';
-import { resolveCountry } from './country.js';
+import { type CountryPlace, resolveCountry } from './country.js';
 import { type Checksum, evaluateChecksum } from './evaluate-checksum.js';
 import { fitNational } from './fit-national.js';
 
@@ -25,11 +25,11 @@ const MAX_VAT_NUMBER_LENGTH = 40;
 
 /**
  * Normalises a VAT number as people write it and checks it against its country's syntax. `input` is with or without
- * its prefix; `countryCode` is needed when it is without, in any case, GR and EL alike. Reading a `vatNumber` again gives
+ * its prefix; `countryCode` is needed when it is without, in any case, GR and EL alike; `place` is where it is given. Reading a `vatNumber` again gives
  * the same result. Never throws. {@link resolveCountry} states the rules between prefix and `countryCode`.
  */
-export const readVatNumber = (input: string, countryCode?: string): ReadVatNumber => {
-  const resolved = resolveCountry(cleanVatText(input), countryCode);
+export const readVatNumber = (input: string, countryCode?: string, place?: CountryPlace): ReadVatNumber => {
+  const resolved = resolveCountry(cleanVatText(input), countryCode, place);
   if (resolved.kind === 'unresolvable') return resolved;
 
   const { memberState, rest } = resolved;
