@@ -207,7 +207,8 @@ export const SETTINGS = {
   TSA_URL: setting(
     ['api', 'worker', 'admin'],
     address('https', 'http').optional(),
-    'URL of the RFC 3161 time-stamping authority; a local development authority, marked as such, when unset.',
+    'URL of the RFC 3161 time-stamping authority, with user info if it needs a password; a local development authority, marked as such, when unset.',
+    { secret: true },
   ),
   TSA_ROOTS: setting(
     ['api', 'worker', 'admin'],

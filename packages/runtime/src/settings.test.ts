@@ -48,6 +48,7 @@ describe('a secret setting', () => {
       EGRESS_PROXY: 'http://user:password@proxy:3128',
       REDIS_URL: 'rediss://:p@h/0',
       SMTP_URL: 'smtps://user:password@mail.example.com',
+      TSA_URL: 'https://user:password@tsa.example.com',
     };
     const textOf = (name: string) => texts[name] ?? `${SECRET} of ${name}`;
     const secretFiles = SECRET_SETTINGS.map((name) => [`${name}_FILE`, fileOf(textOf(name))]);
