@@ -24,9 +24,7 @@ test.each([
   expect(body).toMatchObject({ input, vat_number: vatNumber, valid: false, verdict: 'malformed', name: null });
   expect(body.checks).toHaveLength(1);
   expect(body.checks[0]).toMatchObject({ source: 'syntax', outcome: 'malformed', detail: expect.any(String) });
-  const again = await caller().get(`/v1/checks/${body.id}`);
-  // The job that closes anchors may have run in between.
-  expect({ ...again.body, anchor: null }).toEqual(body);
+  expect((await caller().get(`/v1/checks/${body.id}`)).body).toEqual(body);
   const request = await caller().get(`/v1/requests/${body.request_id}`);
   expect(request.body).toMatchObject({ status: 'completed', accepted_at: null, attempts: 0, check: { id: body.id } });
   expect(await world.vies.journal()).toEqual([]);

@@ -1,6 +1,7 @@
 import supertest from 'supertest';
 import { cloneDatabase, openSql } from './clone-database.js';
 import { isFullSize } from './fault-size.js';
+import { firstAnchorRun } from './first-anchor-run.js';
 import { type AccountOptions, insertAccount, type Sql, type TestAccount } from './insert-account.js';
 import { runProgram } from './run-program.js';
 import { startProcess, type TestProcess } from './start-process.js';
@@ -140,10 +141,15 @@ export const startWorld = async ({
     await closeSql();
     await database.drop();
   };
+  const usesRunsRedis = all.REDIS_URL === inherited(REDIS_VARIABLE);
+  const startFirstWorkers = async () => {
+    await Promise.all(Array.from({ length: workers }, () => startWorker()));
+    if (workers > 0 && usesRunsRedis && settings.WORKER_QUEUES === undefined) await firstAnchorRun(all.REDIS_URL, name);
+  };
   const starting = [
     insertAccount({ sql }),
     ...Array.from({ length: apis }, () => startApi()),
-    ...Array.from({ length: workers }, () => startWorker()),
+    startFirstWorkers(),
   ] as const;
   const [account] = await Promise.all(starting).catch(async (error: unknown) => {
     // The caller never gets this world and cannot stop it. Without this, jest would wait for its processes without end.
