@@ -17,8 +17,8 @@ export type WorldOptions = {
   workers?: number;
   /**
    * Starts a process for each program, for tests that kill or freeze one, measure it, or send it many calls at once. By default
-   * all run in the process of the test, which halves the processor time of a whole run; in a full-size run of the fault tests
-   * all have their own.
+   * all run in the process of the test, where their code is compiled once for many tests; in a full-size run of the fault
+   * tests all have their own.
    */
   ownProcesses?: boolean;
   /** Servers to use instead of the run's own, which the test may stop, freeze and kill. */
