@@ -4,12 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   createLogger,
   deriveBaseUrl,
-  type Host,
+  endOnWrongSettings,
   openTracing,
   readSettings,
   reportReady,
   runProcess,
-  SettingsError,
 } from '@vat/runtime';
 import { compose } from './compose.js';
 import { createApiServer } from './server/create-api-server.js';
@@ -40,7 +39,8 @@ const drain = async (server: Server, delayMs: number): Promise<void> => {
   });
 };
 
-const start = async (host: Host): Promise<void> => {
+/** Runs the API until its host stops it. */
+export const runApi = endOnWrongSettings(async (host) => {
   const settings = readSettings(host.env, 'api');
   const log = createLogger({
     level: settings.LOG_LEVEL,
@@ -89,12 +89,4 @@ const start = async (host: Host): Promise<void> => {
     });
   // The first calls must not wait for the handshakes of the pool. `warmed` resolves soon without Postgres too.
   void warmed.then(() => !stop.signal.aborted && listen());
-};
-
-/** Runs the API until its host stops it. Ends with 1 and a sentence on stderr if a setting is wrong. */
-export const runApi = (host: Host): Promise<void> =>
-  start(host).catch((error: unknown) => {
-    if (!(error instanceof SettingsError)) throw error;
-    host.stderr.write(`${error.message}\n`);
-    host.exit(1);
-  });
+});

@@ -1,11 +1,10 @@
 import {
   createLogger,
-  type Host,
+  endOnWrongSettings,
   openTracing,
   readSettings,
   reportReady,
   runProcess,
-  SettingsError,
   startProbeServer,
 } from '@vat/runtime';
 import { compose } from './compose.js';
@@ -15,7 +14,8 @@ import { verifySlots } from './settings.js';
 const ABORT_GRACE_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 
-const start = async (host: Host): Promise<void> => {
+/** Runs the worker until its host stops it. */
+export const runWorker = endOnWrongSettings(async (host) => {
   const settings = readSettings(host.env, 'worker');
   const log = createLogger({
     level: settings.LOG_LEVEL,
@@ -40,12 +40,4 @@ const start = async (host: Host): Promise<void> => {
   });
   log.info('The worker started.', { queues: roles, member_states: states.length, metrics_port: probes.port });
   reportReady(host, { metrics_port: probes.port });
-};
-
-/** Runs the worker until its host stops it. Ends with 1 and a sentence on stderr if a setting is wrong. */
-export const runWorker = (host: Host): Promise<void> =>
-  start(host).catch((error: unknown) => {
-    if (!(error instanceof SettingsError)) throw error;
-    host.stderr.write(`${error.message}\n`);
-    host.exit(1);
-  });
+});

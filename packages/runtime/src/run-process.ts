@@ -1,4 +1,5 @@
 import { errorFields, type Logger } from './create-logger.js';
+import { SettingsError } from './settings.js';
 
 /** A started part of a process. Parts are stopped in reverse order. */
 export type Stoppable = { name: string; stop: () => Promise<void> };
@@ -67,3 +68,13 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, host }: Proc
 export const reportReady = (host: Host, details: Record<string, unknown> = {}): void => {
   host.send?.({ type: 'ready', ...details });
 };
+
+/** The program that `start` starts on a host. A wrong setting ends it with 1 and a sentence on stderr. */
+export const endOnWrongSettings =
+  (start: (host: Host) => Promise<void>) =>
+  (host: Host): Promise<void> =>
+    start(host).catch((error: unknown) => {
+      if (!(error instanceof SettingsError)) throw error;
+      host.stderr.write(`${error.message}\n`);
+      host.exit(1);
+    });
