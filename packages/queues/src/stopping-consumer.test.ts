@@ -11,7 +11,8 @@ import { turnOf } from './turns.js';
 const IDLE_MS = 1_000;
 
 const QUEUE = upstreamQueue('DE');
-type Job = { id: string; startedAt: number; end: () => void };
+/** `active`: how many jobs had been fetched when this one was started. */
+type Job = { id: string; startedAt: number; active: Promise<number>; end: () => void };
 
 let namespace: RedisNamespace;
 let connection: RedisConnection;
@@ -63,7 +64,9 @@ const startProcess = (concurrency: number, endsWith?: { again: Date } | { pauseQ
     async ({ request_id: id }) => {
       // What woke the process just before it was closed can make it start one more job.
       if (ending) return endsWith;
-      await new Promise<void>((end) => running.push({ id, startedAt: performance.now(), end }));
+      await new Promise<void>((end) =>
+        running.push({ id, startedAt: performance.now(), active: connection.llen(activeKey()), end }),
+      );
       return endsWith;
     },
     {
@@ -116,9 +119,22 @@ const timeUntilTaken = async ({ stopping, staying }: Two): Promise<number> => {
   return next.startedAt - endedAt;
 };
 
+const activeKey = () => `${namespace.prefix}:${QUEUE.name}:active`;
 const markerKey = () => `${namespace.prefix}:${QUEUE.name}:marker`;
 /** Waits until the process that was started last has found the queue full and waits for a place. */
 const untilItWaits = () => until('it to wait', async () => waits > 0 && (await connection.exists(markerKey())) === 0);
+
+test('a process without jobs starts the first before it fetches a second, and then runs both at once', async () => {
+  await enqueueBacklog(2);
+  const { running } = startProcess(2);
+  await until('both jobs', () => running.length === 2);
+  expect(await running[0]?.active).toBe(1);
+  for (const { end } of running) end();
+  await until('both to end', async () => (await connection.llen(activeKey())) === 0);
+  await enqueueBacklog(2);
+  await until('two more', () => running.length === 4);
+  expect(await running[2]?.active).toBe(1);
+}, 20_000);
 
 test.each([
   ['is done', undefined],
