@@ -1,4 +1,3 @@
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   deleteBatch,
   deleteCoverage,
@@ -114,7 +113,7 @@ export const composeBatches = ({
       readRemaining: readRemaining(db),
       now,
     }),
-    throttledWarn(log, 'Batches are shown without a forecast: it could not be made.', REPEAT_WARNING_MS, now),
+    throttledWarn(log, 'Batches are shown without a forecast: it could not be made.', now),
   );
   const creating = {
     findKey: findIdempotencyKey(db),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { REPEAT_WARNING_MS, retryPolicies } from '@vat/composition';
+import { retryPolicies } from '@vat/composition';
 import {
   acceptRequest,
   admitRequest,
@@ -30,7 +30,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
   const apiId = randomUUID();
   const notifier = requestNotifier({
     findMoved: findMovedRequests(db),
-    onPollFailure: throttledWarn(log, 'The requests of waiting calls were not read.', REPEAT_WARNING_MS, now),
+    onPollFailure: throttledWarn(log, 'The requests of waiting calls were not read.', now),
     stopping,
     now,
   });

@@ -1,4 +1,3 @@
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import { findEvent, findEventPosition, findNewestPositions, listEvents, listEventsAfter } from '@vat/db';
 import { followEvents, type PageUpdate } from '@vat/domain';
 import type { PageUpdateSubscription } from '@vat/queues';
@@ -17,7 +16,7 @@ export const composeEvents = (
   const waits = eventWaits({
     subscribe,
     findNewestPositions: findNewestPositions(db),
-    onReadFailure: throttledWarn(log, 'The events of waiting calls were not read.', REPEAT_WARNING_MS, now),
+    onReadFailure: throttledWarn(log, 'The events of waiting calls were not read.', now),
     stopping,
     limits: WAIT_LIMITS,
     now,

@@ -1,4 +1,3 @@
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   changeMailChoice,
   findApiKey,
@@ -41,12 +40,7 @@ const createCallRates = (
   prefix: string,
   { redis, metrics, log, now }: Pick<ApiContext, 'redis' | 'metrics' | 'log' | 'now'>,
 ) => {
-  const warnAlone = throttledWarn(
-    log,
-    'Rate limits are counted per process while Redis is away.',
-    REPEAT_WARNING_MS,
-    now,
-  );
+  const warnAlone = throttledWarn(log, 'Rate limits are counted per process while Redis is away.', now);
   return (calls: number): CallRate => {
     const limiter = createRateLimiter({
       connection: redis,
@@ -127,7 +121,7 @@ export const compose = (
     userRate: callRate(settings.SESSION_RATE_LIMIT),
     now,
   });
-  const onError = throttledWarn(log, 'The operations page cannot read the queues.', REPEAT_WARNING_MS, now);
+  const onError = throttledWarn(log, 'The operations page cannot read the queues.', now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
   const batches = composeBatches(context);
   const evidence = composeEvidence(settings, context);

@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import { AppError } from '@vat/domain';
 import { type Logger, type Metrics, readAsSetting, type Tracing, throttledLog } from '@vat/runtime';
 import express, { type Router } from 'express';
@@ -83,11 +82,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
   });
   app.use(sendError);
 
-  const onShed = throttledLog(
-    (fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields),
-    REPEAT_WARNING_MS,
-    deps.now,
-  );
+  const onShed = throttledLog((fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields), deps.now);
   return shedSignIns(app, {
     refuse: deps.dashboard.refuseSignIn,
     trustsProxy,

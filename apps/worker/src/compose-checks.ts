@@ -1,4 +1,4 @@
-import { REPEAT_WARNING_MS, retryPolicies } from '@vat/composition';
+import { retryPolicies } from '@vat/composition';
 import {
   beginLookup,
   endRequest,
@@ -56,7 +56,7 @@ const createAlarm = ({ log, metrics, now }: WorkerContext) => {
     metrics.upstreamAlarms.inc({ code: code ?? outcome });
     const message =
       outcome === 'blocked' ? 'The upstream blocks us.' : 'The upstream rejects our requests as incomplete.';
-    const report = reports.get(code) ?? throttledLog((fields) => log.error(message, fields), REPEAT_WARNING_MS, now);
+    const report = reports.get(code) ?? throttledLog((fields) => log.error(message, fields), now);
     reports.set(code, report);
     report({ member_state: memberState, code });
   };
@@ -70,7 +70,7 @@ export const composeChecks = (
 ) => {
   const { advanced } = progress;
   const { settings, log, now, metrics, db, producer, publishChange, tracing } = context;
-  const warn = (message: string) => throttledWarn(log, message, REPEAT_WARNING_MS, now);
+  const warn = (message: string) => throttledWarn(log, message, now);
   const slots = memberStateSlots({
     url: slotsUrlOf(settings),
     lookupMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,

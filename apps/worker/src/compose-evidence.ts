@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { openTimestamper, REPEAT_WARNING_MS } from '@vat/composition';
+import { openTimestamper } from '@vat/composition';
 import { auditAnchors, closeAlone, findPendingStamp, recordStamp } from '@vat/db';
 import { attemptStamp, closeAnchors, makeStamp, publicId, recomputeAnchors } from '@vat/domain';
 import { closeNextAnchor, domainStamper, expiresSoon, verifyAnchors } from '@vat/evidence/proof';
@@ -20,7 +20,7 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
   // Every query in flight adds a listener; this is not a leak.
   setMaxListeners(0, abort);
 
-  const warnFailure = throttledWarn(log, 'A time-stamp request failed; will retry.', REPEAT_WARNING_MS, now);
+  const warnFailure = throttledWarn(log, 'A time-stamp request failed; will retry.', now);
   const stamp = attemptStamp({
     makeStamp: makeStamp({
       findPending: findPendingStamp(db),

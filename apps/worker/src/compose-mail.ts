@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import {
   claimMail,
   createMail,
@@ -52,11 +51,7 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
   const readKey = () => openKey(now());
   const links = unsubscribeLinks(readKey);
   const tokenOf = invitationTokenOf(readKey);
-  const warnFailure = throttledLog(
-    (fields) => log.warn('A mail was not sent; will retry.', fields),
-    REPEAT_WARNING_MS,
-    now,
-  );
+  const warnFailure = throttledLog((fields) => log.warn('A mail was not sent; will retry.', fields), now);
 
   const collect = collectMails({
     listReached: listReachedQuotas(db),
@@ -106,12 +101,7 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
     const made = (await runAlone(db)('mail', () => collect(stopping)))?.done ?? 0;
     if (made > 0) log.info('Mails were made.', { mails: made });
   };
-  const warnCollect = throttledWarn(
-    log,
-    'Mails were not made or enqueued; the next run is scheduled.',
-    REPEAT_WARNING_MS,
-    now,
-  );
+  const warnCollect = throttledWarn(log, 'Mails were not made or enqueued; the next run is scheduled.', now);
 
   const mail: JobHandler<MailJob> = async (job, { stopping }) => {
     if (job.task === 'send') {

@@ -1,4 +1,4 @@
-import { composeSweep, REPEAT_WARNING_MS, runEach } from '@vat/composition';
+import { composeSweep, runEach } from '@vat/composition';
 import {
   auditBatches,
   auditUsage,
@@ -140,15 +140,10 @@ export const composeMaintenance = (context: WorkerContext) => {
     audit: () => alone('audit', audit),
   };
   const warn = {
-    sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-    expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
-    months: throttledWarn(
-      log,
-      'The partitions of months were not made or dropped; the next run is scheduled.',
-      REPEAT_WARNING_MS,
-      now,
-    ),
-    audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', REPEAT_WARNING_MS, now),
+    sweep: throttledWarn(log, 'A sweep failed; the next one is scheduled.', now),
+    expire: throttledWarn(log, 'The expiry failed; the next one is scheduled.', now),
+    months: throttledWarn(log, 'The partitions of months were not made or dropped; the next run is scheduled.', now),
+    audit: throttledWarn(log, 'The audit failed; the next one is scheduled.', now),
   } satisfies Record<MaintenanceTask, unknown>;
   // Not retried: jobs that keep failing would pile up before the sweeps, one more in every period.
   const maintenance: JobHandler<MaintenanceJob> = async ({ task }) => {
@@ -190,12 +185,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         : [{ queue: mailQueue, id: 'collect', payload: { task: 'collect' }, everyMs: settings.SWEEP_EVERY }]),
     ],
     onLoss: sweepEverything,
-    onError: throttledWarn(
-      log,
-      'The job schedulers could not be created in Redis; will retry.',
-      REPEAT_WARNING_MS,
-      now,
-    ),
+    onError: throttledWarn(log, 'The job schedulers could not be created in Redis; will retry.', now),
   });
   const parts: Stoppable[] = [{ name: 'schedulers', stop: schedulers.close }];
   return { maintenance, parts };

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import { completeBatches, dispatchLines, findRunningWatch, queuesToDispatch, settleRequest } from '@vat/db';
 import {
   createBatchProgress,
@@ -56,12 +55,7 @@ export const composeRecording = (
     enqueueDelivery: sendDelivery,
     publishChange,
     onCompleted: ({ id, done, failed }) => log.info('A batch was completed.', { batch: id, done, failed }),
-    onError: throttledWarn(
-      log,
-      'The progress of batches was not processed; the sweep will process it.',
-      REPEAT_WARNING_MS,
-      now,
-    ),
+    onError: throttledWarn(log, 'The progress of batches was not processed; the sweep will process it.', now),
     pause: (ms) => pause(ms),
     now,
   });

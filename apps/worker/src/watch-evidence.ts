@@ -18,7 +18,7 @@ const STAMPS_PENDING = 'Time-stamps have been pending for too long.';
 
 /** Measures how long evidence waits for its anchor and its time-stamps; logs an error when that is too long, at most every ten minutes. */
 export const watchEvidence = ({ readAge, anchorEveryMs, metrics, now, log }: WatchEvidenceDeps) => {
-  const alarm = (message: string) => throttledLog((fields) => log.error(message, fields), REPEAT_MS, now);
+  const alarm = (message: string) => throttledLog((fields) => log.error(message, fields), now, REPEAT_MS);
   const unanchored = alarm('Checks wait too long for an anchor.');
   const pendingOf = { check: alarm(STAMPS_PENDING), anchor: alarm(STAMPS_PENDING) };
   return async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { openConnections, REPEAT_WARNING_MS, readiness } from '@vat/composition';
+import { openConnections, readiness } from '@vat/composition';
 import { pingDatabase, readWaits } from '@vat/db';
 import {
   type Consumer,
@@ -43,14 +43,13 @@ export const createWorkerContext = (
   const { db, now, producer, producerRedis, consumerRedis, publishChange } = connections;
   const metrics = createMetrics('worker');
 
-  const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', REPEAT_JOB_WARNING_MS, now);
+  const onJobError = throttledWarn(log, 'A job failed and was rescheduled.', now, REPEAT_JOB_WARNING_MS);
   const onJobFailing = throttledLog(
     (fields) => log.error('A job keeps failing while others succeed; it is retried every few minutes.', fields),
-    REPEAT_WARNING_MS,
     now,
   );
   // For example: a job moved to another worker because this one stalled for longer than its lock, or Redis lost the job.
-  const onQueueError = throttledWarn(log, 'A queue had an error.', REPEAT_WARNING_MS, now);
+  const onQueueError = throttledWarn(log, 'A queue had an error.', now);
   let consumers: Consumer[] = [];
   /** Serves the queues that have a handler. Returns what to stop, last first. */
   const serve = (handlers: JobHandlers): Stoppable[] => {
@@ -126,7 +125,6 @@ export const createWorkerContext = (
 
   const reportNeverAsked = throttledLog(
     (fields) => log.error('Requests ended without ever being looked up: workers or member states are missing.', fields),
-    REPEAT_WARNING_MS,
     now,
   );
   /** Reports the end of requests that were never looked up. */

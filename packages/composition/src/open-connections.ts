@@ -2,9 +2,6 @@ import { connectDatabase, readClock } from '@vat/db';
 import { connectRedis, createProducer, publishPageUpdates, traceSends } from '@vat/queues';
 import { correctedClock, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 
-/** A warning about a lasting problem is repeated after this long. */
-export const REPEAT_WARNING_MS = 30_000;
-
 export type ConnectionSettings = SettingsOf<
   'api',
   'DATABASE_URL' | 'DATABASE_CONNECTIONS' | 'REDIS_URL' | 'REDIS_CA' | 'REDIS_PREFIX'
@@ -34,7 +31,7 @@ export const openConnections = (
       log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
   });
   const { now } = clock;
-  const onRedisError = throttledWarn(log, 'Redis is away.', REPEAT_WARNING_MS, now);
+  const onRedisError = throttledWarn(log, 'Redis is away.', now);
   const connect = (use: 'producer' | 'consumer') =>
     connectRedis(settings.REDIS_URL, use, onRedisError, settings.REDIS_CA);
   /** Sends commands; they fail at once while Redis is away. */

@@ -2,7 +2,6 @@ import { type Database, findDevelopmentIdentity, pinTimestampRoot, storeDevelopm
 import { userAgentOf } from '@vat/domain';
 import { createTimestamper, openDevelopmentAuthority, type Timestamper } from '@vat/evidence/proof';
 import { type Logger, readAsSetting, type SettingsOf, throttledLog } from '@vat/runtime';
-import { REPEAT_WARNING_MS } from './open-connections.js';
 
 type TimestamperSettings = SettingsOf<
   'api',
@@ -35,7 +34,6 @@ export const openTimestamper = (settings: TimestamperSettings, { db, log, now }:
           pin: pinTimestampRoot(db),
           onOtherRoot: throttledLog(
             (fields) => log.error('The time-stamping authority presents a root other than the pinned one.', fields),
-            REPEAT_WARNING_MS,
             now,
           ),
         },

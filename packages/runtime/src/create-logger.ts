@@ -61,14 +61,17 @@ export const createLogger = (options: {
   return logger;
 };
 
+/** A line about a lasting problem is repeated after this long. */
+const REPEAT_MS = 30_000;
+
 /**
  * Throttles a log line that recurs many times a second: the first one is logged, then at most one every `everyMs`, with the
  * number of suppressed lines (`unsaid`).
  */
 export const throttledLog = (
   log: (fields: Record<string, unknown>) => void,
-  everyMs: number,
   now: () => Date,
+  everyMs = REPEAT_MS,
 ): ((fields: Record<string, unknown>) => void) => {
   let suppressedUntil = 0;
   let suppressed = 0;
@@ -88,9 +91,9 @@ export const throttledLog = (
 export const throttledWarn = (
   log: Pick<Logger, 'warn'>,
   message: string,
-  everyMs: number,
   now: () => Date,
+  everyMs = REPEAT_MS,
 ): ((error: unknown, fields?: Record<string, unknown>) => void) => {
-  const warn = throttledLog((fields) => log.warn(message, fields), everyMs, now);
+  const warn = throttledLog((fields) => log.warn(message, fields), now, everyMs);
   return (error, fields = {}) => warn({ ...fields, ...errorFields(error) });
 };

@@ -6,8 +6,8 @@ test('a recurring failure is logged once per interval, with the number of suppre
   const warn = throttledWarn(
     { warn: (message, fields) => logged.push([message, fields?.unsaid]) },
     'Away.',
-    500,
     () => new Date(at),
+    500,
   );
   for (at of [1_000, 1_001, 1_499, 1_500, 1_600, 3_000]) warn(new Error('refused'));
   expect(logged).toEqual([

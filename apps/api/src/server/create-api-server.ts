@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { REPEAT_WARNING_MS } from '@vat/composition';
 import { type Logger, type Metrics, throttledLog } from '@vat/runtime';
 import { refuseBrokenCall } from '../http/connection.js';
 import { guardConnections } from './guard-connections.js';
@@ -52,7 +51,6 @@ export const createApiServer = ({ app, log, metrics, stalledMs, maxConnections, 
   server.maxConnections = maxConnections;
   const warnRefused = throttledLog(
     (fields) => log.warn('Refused a connection: MAX_CONNECTIONS is reached.', fields),
-    REPEAT_WARNING_MS,
     now,
   );
   server.on('drop', () => {
