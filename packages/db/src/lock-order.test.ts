@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type NewBatch, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import { until } from '@vat/testkit';
 import pg from 'pg';
 import { deleteExpiredSessions } from './account/sessions.js';
 import { newBatch, numbers, PERIOD, rowsOf } from './batch/batch.fixture.js';
 import { endLostLines } from './batch/end-lines.js';
 import { insertBatch } from './batch/insert-batch.js';
-import { connectDatabase, type Database } from './connect-database.js';
+import type { Database } from './connect-database.js';
 import { acceptRequest } from './request/accept-request.js';
 import { settleRequest } from './request/settle-request.js';
 import { releaseOrphans } from './request/sweep-requests.js';
+import { testDatabase } from './test-database.fixture.js';
 import { claimDelivery, recordAttempt } from './webhook/delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries } from './webhook/delivery-retention.js';
 import { removeWebhook } from './webhook/webhooks.js';
@@ -19,29 +20,17 @@ const ROWS = 8;
 
 type UploadKey = NonNullable<NewBatch['idempotency']>;
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
-let db: Database;
 let other: pg.Client;
+// Before the database is dropped, which ends its connections.
+afterAll(() => other?.end());
+const database = testDatabase(4, 10_000);
+let db: Database;
 beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 4,
-    queryTimeoutMs: 10_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-test',
-  });
-  ({ db } = connected);
-  other = new pg.Client({ connectionString: cloned.url });
+  ({ db } = database);
+  other = new pg.Client({ connectionString: database.url });
   await other.connect();
   // Of two sessions in a deadlock, Postgres ends the one that notices it first: this one.
   await other.query("SET deadlock_timeout = '10ms'");
-});
-afterAll(async () => {
-  await other?.end();
-  await connected?.close();
-  await cloned?.drop();
 });
 
 /** Whether a session waits for a lock. */

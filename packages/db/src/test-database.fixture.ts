@@ -1,8 +1,11 @@
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from './connect-database.js';
 
-/** A database for one test file, created before its tests and dropped after them. `db` is available while they run. */
-export const testDatabase = (maxConnections: number, timeoutMs = 5_000): { readonly db: Database } => {
+/** A database for one test file, created before its tests and dropped after them. It is available while they run. */
+export const testDatabase = (
+  maxConnections: number,
+  timeoutMs = 5_000,
+): { readonly db: Database; readonly url: string } => {
   let cloned: ClonedDatabase | undefined;
   let connected: ConnectedDatabase | undefined;
   beforeAll(async () => {
@@ -19,10 +22,16 @@ export const testDatabase = (maxConnections: number, timeoutMs = 5_000): { reado
     await connected?.close();
     await cloned?.drop();
   });
+  const available = <T>(part: T | undefined): T => {
+    if (part === undefined) throw new Error('the database is available only while tests run');
+    return part;
+  };
   return {
     get db() {
-      if (!connected) throw new Error('the database is available only while tests run');
-      return connected.db;
+      return available(connected?.db);
+    },
+    get url() {
+      return available(cloned?.url);
     },
   };
 };

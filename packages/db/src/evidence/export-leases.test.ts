@@ -1,24 +1,9 @@
 import { MAX_DOWNLOADS, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
-import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { until } from '@vat/testkit';
+import { testDatabase } from '../test-database.fixture.js';
 import { downloadLeases, exportLeases } from './leases.js';
 
-let cloned: ClonedDatabase;
-let connected: ConnectedDatabase;
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 10_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-leases-test',
-  });
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
-});
+const connected = testDatabase(10, 10_000);
 
 const LONG_MS = 60_000;
 

@@ -1,19 +1,18 @@
 import { type Exchange, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
-import { type ConnectedDatabase, connectDatabase, type Queryable } from '../connect-database.js';
+import type { Queryable } from '../connect-database.js';
 import { findEvidence } from '../evidence/export.js';
 import { sqlOf } from '../query.js';
 import { findCheck, listChecks } from '../request/checks.js';
 import { beginLookup, markLookupStarted, storeLookup } from '../request/lookups.js';
 import { findRequest } from '../request/requests.js';
 import { endRequest, settleRequest } from '../request/settle-request.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { idAt } from '../uuid-bounds.js';
 import { findDelivery, listDeliveries } from '../webhook/deliveries.js';
 import { claimDelivery, recordAttempt } from '../webhook/delivery-attempts.js';
 import { maintainPartitions } from './maintain-partitions.js';
 
-let cloned: ClonedDatabase;
-let connected: ConnectedDatabase;
+const connected = testDatabase(1);
 const YEAR = new Date().getUTCFullYear() + 1;
 /** The middle of a month of next year, so that what belongs together is in one partition. */
 const at = (month: number): Date => new Date(Date.UTC(YEAR, month - 1, 15));
@@ -23,12 +22,7 @@ const READER = { accountId: ACCOUNT, testOnly: false };
 const CHECKS_A_MONTH = 50;
 
 beforeAll(async () => {
-  cloned = await cloneDatabase();
-  await maintainPartitions(cloned.url)(at(9), { evidenceBefore: new Date(0), deliveriesBefore: new Date(0) });
-  connected = connectDatabase({
-    ...{ url: cloned.url, maxConnections: 1, applicationName: 'vat-test' },
-    ...{ queryTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
-  });
+  await maintainPartitions(connected.url)(at(9), { evidenceBefore: new Date(0), deliveriesBefore: new Date(0) });
   for (let month = 5; month <= 9; month += 1) {
     const ids = Array.from({ length: CHECKS_A_MONTH }, () => idOf(at(month)));
     await connected.db.$executeRaw`
@@ -42,10 +36,6 @@ beforeAll(async () => {
       SELECT id, ${ACCOUNT}::uuid, id, 'successful', ${at(month)}::timestamptz FROM unnest(${ids}::uuid[]) AS id`;
   }
   await connected.db.$executeRaw`ANALYZE`;
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
 });
 
 type Node = { 'Node Type': string; 'Relation Name'?: string; 'Actual Loops'?: number; Plans?: Node[] };

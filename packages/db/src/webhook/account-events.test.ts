@@ -2,32 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type AccountEvent, type EventType, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import { cloneDatabase, until } from '@vat/testkit';
 import fc from 'fast-check';
 import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
-import { type ConnectedDatabase, connectDatabase, type Database } from '../connect-database.js';
+import { connectDatabase, type Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { idAt } from '../uuid-bounds.js';
 import { findEvent, findEventPosition, findNewestPositions, listEvents, listEventsAfter } from './account-events.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../../prisma/migrations');
 
-let cloned: ClonedDatabase;
-let connected: ConnectedDatabase;
+const database = testDatabase(2);
 let db: Database;
-const connect = (url: string): ConnectedDatabase =>
-  connectDatabase({
-    ...{ url, maxConnections: 2, queryTimeoutMs: 5_000, connectTimeoutMs: 5_000, applicationName: 'vat-test' },
-  });
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connect(cloned.url);
-  ({ db } = connected);
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
+beforeAll(() => {
+  ({ db } = database);
 });
 
 /** Opened during a test, closed after it. */
@@ -78,7 +68,7 @@ type Writer = {
   end: (how: 'COMMIT' | 'ROLLBACK') => Promise<TestEvent>;
 };
 const openWriter = async (): Promise<Writer> => {
-  const client = new pg.Client({ connectionString: cloned.url });
+  const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   open.push(() => client.end());
   let state: 'idle' | 'inserting' | 'open' = 'idle';
@@ -197,12 +187,15 @@ describe('a follower', () => {
     await db.$executeRaw`UPDATE event SET position = 0 WHERE id = ${ids[0]}::uuid`;
     const folder = await mkdtemp(path.join(tmpdir(), 'vat-events-'));
     open.push(() => rm(folder, { recursive: true }));
-    await writeBackup(cloned.url, path.join(folder, 'backup'), () => new Date());
+    await writeBackup(database.url, path.join(folder, 'backup'), () => new Date());
     const lost = await insertEvents(eventOf(account));
     const target = await cloneDatabase();
     open.push(target.drop);
     await restoreBackup(target.url, path.join(folder, 'backup'), MIGRATIONS);
-    const restored = connect(target.url);
+    const restored = connectDatabase({
+      ...{ url: target.url, maxConnections: 2, applicationName: 'vat-test' },
+      ...{ queryTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
+    });
     open.push(restored.close);
     const positionsIn = (of: Database) =>
       of.$queryRaw<

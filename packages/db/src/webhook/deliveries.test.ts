@@ -7,31 +7,18 @@ import {
   readPages,
   WEBHOOK_REMOVED,
 } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
-import { connectDatabase, type Database } from '../connect-database.js';
+import type { Database } from '../connect-database.js';
+import { testDatabase } from '../test-database.fixture.js';
 import { findDelivery, overdueDeliveries } from './deliveries.js';
 import { claimDelivery, recordAttempt, releaseDelivery } from './delivery-attempts.js';
 import { deleteOldDeliveries, endRemovedDeliveries, endRemovedOfAccount } from './delivery-retention.js';
 import { resendDelivery, sendTestEvent } from './events.js';
 import { removeWebhook } from './webhooks.js';
 
-let cloned: ClonedDatabase;
-let connected: { db: Database; close: () => Promise<void> };
+const database = testDatabase(10);
 let db: Database;
-beforeAll(async () => {
-  cloned = await cloneDatabase();
-  connected = connectDatabase({
-    url: cloned.url,
-    maxConnections: 10,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-delivery-test',
-  });
-  ({ db } = connected);
-});
-afterAll(async () => {
-  await connected?.close();
-  await cloned?.drop();
+beforeAll(() => {
+  ({ db } = database);
 });
 
 const AT = new Date('2026-11-20T10:00:00.000Z');
