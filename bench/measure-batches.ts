@@ -3,7 +3,7 @@ import { MEMBER_STATES } from '@vat/domain';
 import { insertAccount, type TestServers, until, uploadBatch } from '@vat/testkit';
 import { measureCpu } from './cost/cpu-cost.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
-import { openWorld } from './open-world.js';
+import { inWorld } from './open-world.js';
 import { numberAt, uniqueNumber } from './unique-number.js';
 
 /** Memory of a process in mebibytes: before the upload, and the maximum until the batch was completed. */
@@ -46,12 +46,11 @@ const fileOf = (lines: number): Buffer => {
 };
 
 /** Uploads a file of 2 MiB and processes it. Measures the time to the first lookup, the use of the slots, and memory. */
-export const measureBatches = async (
+export const measureBatches = (
   servers: TestServers,
   { lines, workers, latencyMs }: { lines: number; workers: number; latencyMs: number },
-): Promise<BatchesFigures> => {
-  const world = await openWorld(latencyMs, { apis: 1, workers });
-  try {
+): Promise<BatchesFigures> =>
+  inWorld({ latencyMs, apis: 1, workers }, async (world) => {
     const account = await insertAccount(world);
     const processes: Record<string, number> = { api: world.apis[0]?.pid ?? 0 };
     for (const [n, worker] of world.workers.entries()) processes[`worker ${n + 1}`] = worker.pid;
@@ -94,7 +93,4 @@ export const measureBatches = async (
       memory: Object.fromEntries(memory),
       upload_cpu_ms,
     };
-  } finally {
-    await world.stop();
-  }
-};
+  });

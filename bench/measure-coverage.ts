@@ -1,7 +1,7 @@
 import { fillDatabase, type World } from '@vat/testkit';
 import { keyOf } from './measure-large.js';
 import { renderTable } from './measuring.js';
-import { openWorld } from './open-world.js';
+import { inWorld } from './open-world.js';
 
 /** Uploads of a file of supplies, each its seconds from the call to the 201. */
 export type CoverageFigures = {
@@ -28,12 +28,11 @@ const readSupplies = async ({ sql }: World, account: string, lines: number) =>
   );
 
 /** `POST /v1/coverage` with `lines` supplies of an account with 60 % of `requests`, and the report of the one with most gaps. */
-export const measureCoverage = async (
+export const measureCoverage = (
   { requests, lines }: { requests: number; lines: number },
   log: (line: string) => void,
-): Promise<CoverageFigures> => {
-  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
-  try {
+): Promise<CoverageFigures> =>
+  inWorld({ apis: 1, settings: { RATE_LIMIT: '100000' } }, async (world) => {
     log(`filling a database with ${requests} requests`);
     const { account } = await fillDatabase(String(world.settings.DATABASE_URL), { requests });
     const [counted] = await world.sql<{ n: number }>(
@@ -76,10 +75,7 @@ export const measureCoverage = async (
     const seconds = Number(((performance.now() - startedAt) / 1_000).toFixed(2));
     const gaps = lines - (uploads[1]?.statuses.covered ?? 0);
     return { requests, checks: counted?.n ?? 0, lines: supplies.length, uploads, report: { seconds, gaps, kib } };
-  } finally {
-    await world.stop();
-  }
-};
+  });
 
 export const renderCoverage = ({ checks, lines, uploads, report }: CoverageFigures): string[] => [
   `### Coverage of ${lines} supplies in an account with ${checks} checks`,

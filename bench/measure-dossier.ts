@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { insertChecks, type World } from '@vat/testkit';
 import { renderTable } from './measuring.js';
-import { openWorld } from './open-world.js';
+import { inWorld } from './open-world.js';
 
 export type DossierFigures = {
   checks: number;
@@ -51,9 +51,8 @@ const callMeanwhile = async (world: World, ended: () => boolean): Promise<number
 };
 
 /** Time and memory of the export of one account with `checks` checks, each with two exchanges of 2 KB. */
-export const measureDossier = async (checks: number): Promise<DossierFigures> => {
-  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
-  try {
+export const measureDossier = (checks: number): Promise<DossierFigures> =>
+  inWorld({ apis: 1, settings: { RATE_LIMIT: '100000' } }, async (world) => {
     await insertChecks(world, { accountId: world.account.account_id, count: checks, answerBytes: 2_000 });
     await insertOtherLeaves(world);
     await world.admin('anchor', 'close');
@@ -94,10 +93,7 @@ export const measureDossier = async (checks: number): Promise<DossierFigures> =>
       other_calls: times.length,
       slowest_other_ms: Math.max(...times),
     };
-  } finally {
-    await world.stop();
-  }
-};
+  });
 
 /** The part of the report about the export of a dossier. */
 export const renderDossier = (figures: DossierFigures): string[] => [

@@ -1,7 +1,7 @@
 import { bucketOf, DURATION_BOUNDS_MS, type MemberState, USUAL_DAYS } from '@vat/domain';
 import { insertAccount, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { renderTable } from './measuring.js';
-import { openWorld } from './open-world.js';
+import { inWorld } from './open-world.js';
 import { uniqueNumber } from './unique-number.js';
 
 /** How far the estimates of one batch were off: the error of the remaining time by the share of the batch's time. */
@@ -89,8 +89,7 @@ export const measureEta = async (seconds: number, onScenario: (name: string) => 
   const figures: EtaFigures[] = [];
   for (const { name, usualMs, shares } of SCENARIOS) {
     onScenario(name);
-    const world = await openWorld(LATENCY_MS, { apis: 1, workers: 1 });
-    try {
+    const followed = await inWorld({ latencyMs: LATENCY_MS, apis: 1, workers: 1 }, async (world) => {
       for (const [state, ms] of Object.entries(usualMs)) await insertUsual(world, state as MemberState, ms);
       const perState = Math.round(seconds * LINES_PER_S);
       const runs = shares.map(async (share, n) => {
@@ -98,10 +97,9 @@ export const measureEta = async (seconds: number, onScenario: (name: string) => 
         const scenario = shares.length === 1 ? name : `${name}, the one with ${share * 100} % of the lines`;
         return follow(world, account, { perState: Math.round(perState * share), from: n * perState, scenario });
       });
-      figures.push(...(await Promise.all(runs)));
-    } finally {
-      await world.stop();
-    }
+      return Promise.all(runs);
+    });
+    figures.push(...followed);
   }
   return figures;
 };

@@ -86,7 +86,7 @@ const fillFast = async ({ settings, sql }: World, size: { requests: number; unti
 };
 
 const openFilled = async (requests: number): Promise<Filled> => {
-  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: '100000' });
+  const world = await openWorld({ apis: 1, settings: { RATE_LIMIT: '100000' } });
   try {
     const [until, startedAt] = [new Date(), performance.now()];
     const ids = await fillFast(world, { requests, until });

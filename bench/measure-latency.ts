@@ -1,7 +1,7 @@
 import type { TestServers, World } from '@vat/testkit';
 import { type CpuCost, measureCpu, pick } from './cost/cpu-cost.js';
 import { callPaced, type Pace, type Percentiles, percentiles, warmUp } from './measuring.js';
-import { openWorld } from './open-world.js';
+import { inWorld } from './open-world.js';
 import { numberAt } from './unique-number.js';
 
 export type LatencyFigures = {
@@ -54,14 +54,9 @@ const addedBy = async (world: World, calls: { number: string; ms: number }[]): P
 };
 
 /** Measures the latency that a direct check adds to the upstream's own time, and for comparison that of a direct lookup. */
-export const measureLatency = async (
-  servers: TestServers,
-  upstreamLatencyMs: number,
-  pace: Pace,
-): Promise<LatencyFigures> => {
-  const { perSecond, seconds, warmUpCalls } = pace;
-  const world = await openWorld(upstreamLatencyMs, { apis: 1, workers: 1 });
-  try {
+export const measureLatency = (servers: TestServers, upstreamLatencyMs: number, pace: Pace): Promise<LatencyFigures> =>
+  inWorld({ latencyMs: upstreamLatencyMs, apis: 1, workers: 1 }, async (world) => {
+    const { perSecond, seconds, warmUpCalls } = pace;
     const keys: string[] = [];
     for (let n = 0; n < KEYS; n += 1) keys.push((await world.newAccount({ plan: 'enterprise' })).live_key);
     const check: Call = async (n) => {
@@ -97,7 +92,4 @@ export const measureLatency = async (
       not_201: checks.length - answered.length,
       cpu_ms: pick(cpu, 'api', 'worker', 'postgres', 'redis'),
     };
-  } finally {
-    await world.stop();
-  }
-};
+  });

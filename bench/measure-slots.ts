@@ -34,7 +34,7 @@ export const measureSlots = async (
   }: { requests: number; workers: number; latencyMs: number; varies?: boolean; profiled?: boolean },
 ): Promise<SlotsFigures> => {
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
-  const world = await openWorld(latencyMs, { apis: 0, workers: 0 });
+  const world = await openWorld({ latencyMs });
   try {
     if (varies) await world.vies.defaults({ latency_ms: latencyMs / 2, jitter_ms: latencyMs });
     const storage = measureStorage(requests);

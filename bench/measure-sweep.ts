@@ -105,7 +105,7 @@ export const measureSweep = async (
   },
 ): Promise<SweepFigures> => {
   const pids = { sweep: process.pid, ...servers.pids };
-  const world = await openWorld(0, { apis: 0, workers: 0 });
+  const world = await openWorld();
   const { db, close } = connectBench(world.settings.DATABASE_URL, { maxConnections: 20, queryTimeoutMs: 5_000 });
   const redis = connectRedis(String(world.settings.REDIS_URL), 'producer', () => undefined);
   const admin = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
@@ -127,9 +127,7 @@ export const measureSweep = async (
     const withJob = overdue.slice(0, size.overdue - size.withoutJob);
     for (const state of MEMBER_STATES) {
       const jobs = withJob.filter((row) => row.state === state).map(({ id }) => ({ payload: { request_id: id } }));
-      for (let from = 0; from < jobs.length; from += 1_000) {
-        await producer.enqueueAll(upstreamQueue(state), jobs.slice(from, from + 1_000));
-      }
+      await producer.enqueueAll(upstreamQueue(state), jobs);
     }
 
     const deps = { db, producer, now: () => new Date() };

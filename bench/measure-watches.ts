@@ -27,7 +27,7 @@ const FROM = 0.2;
 
 /** Measures finding, starting and recording the runs of `due` due watches among `watches`. */
 export const measureWatches = async (watches: number, due: number): Promise<WatchesFigures> => {
-  const world = await openWorld(0, { apis: 0, workers: 0 });
+  const world = await openWorld();
   const { db, close } = connectBench(world.settings.DATABASE_URL, { maxConnections: 4 });
   const redis = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
   const producer = createProducer(redis, world.name);

@@ -15,15 +15,31 @@ const PRODUCTION = {
   ENRICHMENT_SOURCES: 'none',
 };
 
-/** A service with the settings of production, overridden by `settings`, and an upstream that answers after `latencyMs`. */
-export const openWorld = async (
-  latencyMs: number,
-  processes: { apis: number; workers: number },
-  settings: Record<string, string> = {},
-): Promise<World> => {
-  const world = await startWorld({ ownProcesses: true, ...processes, settings: { ...PRODUCTION, ...settings } });
+type WorldOptions = { latencyMs?: number; apis?: number; workers?: number; settings?: Record<string, string> };
+
+/**
+ * A service with the settings of production, overridden by `settings`, and an upstream that answers after `latencyMs`: by default at
+ * once, and without processes.
+ */
+export const openWorld = async ({
+  latencyMs = 0,
+  apis = 0,
+  workers = 0,
+  settings,
+}: WorldOptions = {}): Promise<World> => {
+  const world = await startWorld({ ownProcesses: true, apis, workers, settings: { ...PRODUCTION, ...settings } });
   await world.vies.defaults({ latency_ms: latencyMs });
   return world;
+};
+
+/** Runs `work` with {@link openWorld}, which is stopped afterwards. */
+export const inWorld = async <T>(options: WorldOptions, work: (world: World) => Promise<T>): Promise<T> => {
+  const world = await openWorld(options);
+  try {
+    return await work(world);
+  } finally {
+    await world.stop();
+  }
 };
 
 /** Connects the benchmark itself to a database. */

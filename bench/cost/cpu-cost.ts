@@ -1,9 +1,14 @@
 import type { TestServers } from '@vat/testkit';
 import { cpuBetween, readCpu } from '../cpu-usage.js';
+import type { SlotUse } from '../measure-slot-use.js';
 import type { Pace } from '../measuring.js';
 
 /** CPU milliseconds (user and system) of one piece of work, by process. */
 export type CpuCost = Record<string, number>;
+
+/** The CPU time of one of `count` pieces, by process, from the seconds of all of them; a process without a time has NaN. */
+export const msEach = (seconds: Record<string, number | null>, count: number): CpuCost =>
+  Object.fromEntries(Object.entries(seconds).map(([name, s]) => [name, ((s ?? Number.NaN) * 1_000) / count]));
 
 /** The CPU time of each process during `work`, for one of `count` pieces. `pids`: as for {@link readCpu}. */
 export const measureCpu = async (
@@ -13,15 +18,16 @@ export const measureCpu = async (
 ): Promise<CpuCost> => {
   const before = readCpu(pids);
   await work();
-  const { used } = cpuBetween(before, readCpu(pids));
-  return Object.fromEntries(
-    Object.entries(used).map(([name, seconds]) => [name, ((seconds ?? Number.NaN) * 1_000) / count]),
-  );
+  return msEach(cpuBetween(before, readCpu(pids)).used, count);
 };
 
 /** Takes some processes of a cost, in this order. */
 export const pick = (cost: Record<string, number | null | undefined>, ...names: string[]): CpuCost =>
   Object.fromEntries(names.map((name) => [name, cost[name] ?? Number.NaN]));
+
+/** The CPU time of a lookup by the only worker. */
+export const costOfLookup = ({ cpu, lookups_per_s }: Pick<SlotUse, 'cpu' | 'lookups_per_s'>): CpuCost =>
+  pick(msEach({ ...cpu, worker: cpu['worker 1'] ?? null }, lookups_per_s), ...WORKING);
 
 /** The sum over all processes. */
 export const totalOf = (cost: CpuCost): number => Object.values(cost).reduce((sum, ms) => sum + ms, 0);

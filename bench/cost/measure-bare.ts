@@ -8,7 +8,7 @@ import { cpuOfMiddle } from '../cpu-usage.js';
 import { runsTypeScript } from '../deliveries/open-receiver.js';
 import { callPaced, type Pace, type Percentiles, percentiles, warmUp } from '../measuring.js';
 import { BARE_QUEUE, openBareQueue } from './bare-queue.js';
-import { type CpuCost, measureCpu, pick } from './cpu-cost.js';
+import { type CpuCost, measureCpu, msEach, pick, WORKING } from './cpu-cost.js';
 
 const WITHIN_MS = 300_000;
 
@@ -29,8 +29,7 @@ export const measureBareJobs = async (
     const middle = { what: 'the bare jobs', count: ids.length, withinMs: WITHIN_MS };
     const { used, done } = await cpuOfMiddle(pids, middle, async () => ids.length - (await bare.waiting()));
     await until('the rest', async () => (await bare.waiting()) === 0, WITHIN_MS);
-    const each = Object.entries(used).map(([name, seconds]) => [name, ((seconds ?? Number.NaN) * 1_000) / done]);
-    return pick(Object.fromEntries(each), 'worker', 'postgres', 'redis');
+    return pick(msEach(used, done), ...WORKING);
   } finally {
     await worker.stop();
     await bare.close();

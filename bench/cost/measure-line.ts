@@ -1,16 +1,15 @@
 import { newUuid, packPlan, periodOf, planBatch, uuidOf } from '@vat/domain';
 import { insertAccount, type TestServers } from '@vat/testkit';
 import { measureBatches } from '../measure-batches.js';
-import { openWorld } from '../open-world.js';
+import { inWorld } from '../open-world.js';
 import { numberAt } from '../unique-number.js';
-import { type CpuCost, LATENCY_MS, type Measure, pick, sumOf, WORKING } from './cpu-cost.js';
+import { type CpuCost, costOfLookup, LATENCY_MS, type Measure, pick, sumOf } from './cpu-cost.js';
 import { measureBareInsert, measureBareJobs } from './measure-bare.js';
 
 const BATCHES = 3;
 
-const bareLine = async (servers: TestServers, lines: number): Promise<CpuCost> => {
-  const world = await openWorld(0, { apis: 0, workers: 0 });
-  try {
+const bareLine = (servers: TestServers, lines: number): Promise<CpuCost> =>
+  inWorld({}, async (world) => {
     const account = await insertAccount(world, { plan: 'enterprise' });
     const at = new Date();
     const batches = Array.from({ length: BATCHES }, (_, batch) => {
@@ -46,24 +45,12 @@ const bareLine = async (servers: TestServers, lines: number): Promise<CpuCost> =
     const inserted = await measureBareInsert(servers, world, batches);
     const rows = await world.sql<{ id: string }>('SELECT id FROM request ORDER BY id LIMIT $1', [lines]);
     return sumOf(inserted, await measureBareJobs(servers, world, { ids: rows.map(({ id }) => id), work: 'line' }));
-  } finally {
-    await world.stop();
-  }
-};
+  });
 
 /** CPU of a line of a batch: its part of the upload, its lookup and its end. */
 export const measureLine: Measure = async (servers, { lines }) => {
   const bare = await bareLine(servers, lines);
-  const { cpu, lookups_per_s, upload_cpu_ms } = await measureBatches(servers, {
-    lines,
-    workers: 1,
-    latencyMs: LATENCY_MS,
-  });
-  const each = Object.entries(cpu).map(([name, cores]) => [name, ((cores ?? Number.NaN) * 1_000) / lookups_per_s]);
-  const working = Object.fromEntries(each);
-  const ours = sumOf(
-    pick(upload_cpu_ms, 'api', 'postgres', 'redis'),
-    pick({ ...working, worker: working['worker 1'] }, ...WORKING),
-  );
+  const batch = await measureBatches(servers, { lines, workers: 1, latencyMs: LATENCY_MS });
+  const ours = sumOf(pick(batch.upload_cpu_ms, 'api', 'postgres', 'redis'), costOfLookup(batch));
   return { what: 'a line of a batch', baseline: 'its statements and a BullMQ job', n: lines, ours, bare, goal: null };
 };

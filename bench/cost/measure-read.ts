@@ -1,6 +1,6 @@
 import { hashApiKey, newApiKey, newUuid, publicId, uuidOf } from '@vat/domain';
 import { insertChecks, type TestProcess, type TestServers, type World } from '@vat/testkit';
-import { openWorld } from '../open-world.js';
+import { inWorld } from '../open-world.js';
 import { type CpuCost, leastOf, type Measure, measureCpu, pick } from './cpu-cost.js';
 import { startBare } from './measure-bare.js';
 
@@ -45,9 +45,8 @@ const insertKeys = async ({ sql }: World, accountId: string): Promise<string[]> 
 };
 
 /** CPU of a read, the better of two rounds. */
-export const measureRead: Measure = async (servers, { reads }) => {
-  const world = await openWorld(0, { apis: 1, workers: 0 }, { RATE_LIMIT: String(RATE_LIMIT) });
-  try {
+export const measureRead: Measure = (servers, { reads }) =>
+  inWorld({ apis: 1, settings: { RATE_LIMIT: String(RATE_LIMIT) } }, async (world) => {
     const [api] = world.apis;
     const ids = await insertChecks(world, { accountId: world.account.account_id, count: 2_000, exchanges: 1 });
     const account = String(uuidOf('account', world.account.account_id));
@@ -70,7 +69,4 @@ export const measureRead: Measure = async (servers, { reads }) => {
     } finally {
       await bareApi.stop();
     }
-  } finally {
-    await world.stop();
-  }
-};
+  });

@@ -7,20 +7,16 @@ import { raise } from '../open-world.js';
 
 /** Jobs per call, so that no single call to Redis is long. */
 const CHUNK = 1_000;
-const chunksOf = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, n) => all.slice(n * CHUNK, (n + 1) * CHUNK));
 
 /** Enqueues the first attempts with the service's producer. */
 export const enqueueOurs = async ({ settings }: World, deliveries: readonly DueDelivery[]): Promise<void> => {
   const connection = connectRedis(String(settings.REDIS_URL), 'producer', raise);
   const producer = createProducer(connection, String(settings.REDIS_PREFIX));
   await until('Redis', () => connection.status === 'ready');
-  for (const chunk of chunksOf(deliveries)) {
-    const jobs = chunk.map(({ id, accountId, attempt }) => ({
-      payload: { delivery_id: id, account_id: accountId, attempt },
-    }));
-    await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
-  }
+  const jobs = deliveries.map(({ id, accountId, attempt }) => ({
+    payload: { delivery_id: id, account_id: accountId, attempt },
+  }));
+  await producer.enqueueAll(DELIVERY_QUEUES.first, jobs);
   await producer.close();
   connection.disconnect();
 };
@@ -33,8 +29,8 @@ export const enqueuePlainBullmq = async ({ settings }: World, deliveries: readon
     prefix: String(settings.REDIS_PREFIX),
     defaultJobOptions: { attempts: 6, backoff: { type: 'exponential', delay: 30_000 }, removeOnComplete: true },
   });
-  for (const chunk of chunksOf(deliveries))
-    await queue.addBulk(chunk.map(({ id }) => ({ name: 'deliver', data: { id }, opts: { jobId: id } })));
+  const jobs = deliveries.map(({ id }) => ({ name: 'deliver', data: { id }, opts: { jobId: id } }));
+  for (let from = 0; from < jobs.length; from += CHUNK) await queue.addBulk(jobs.slice(from, from + CHUNK));
   await queue.close();
   connection.disconnect();
 };

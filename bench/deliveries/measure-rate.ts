@@ -4,10 +4,11 @@ import path from 'node:path';
 import { DELIVERY_QUEUES } from '@vat/queues';
 import { startProcess, type TestProcess, type TestServers, until, type World } from '@vat/testkit';
 import { cpuOfMiddle, MIDDLE } from '../cpu-usage.js';
+import { inWorld } from '../open-world.js';
 import { type ProfileLine, summarizeProfile } from '../profile.js';
 import { enqueueGraphile, enqueueOurs, enqueuePlainBullmq } from './enqueue.js';
-import { insertDeliveries } from './insert-deliveries.js';
-import { type BenchReceiver, runsTypeScript } from './open-receiver.js';
+import { insertDeliveries, insertEndpoints } from './insert-deliveries.js';
+import { type BenchReceiver, openReceiver, runsTypeScript } from './open-receiver.js';
 
 export const SENDERS = [
   'bare loop',
@@ -42,6 +43,21 @@ export const IN_FLIGHT = DELIVERY_QUEUES.first.processConcurrency;
 const FEW_ENDPOINTS = 50;
 
 export type Stage = { servers: TestServers; world: World; receiver: BenchReceiver; accounts: string[] };
+
+/** Enough endpoints that the limit per endpoint (four in flight) does not limit the deliveries in flight of one process. */
+export const ENDPOINTS = 200;
+
+/** Runs `work` with receivers for {@link ENDPOINTS}, each of an account of its own, in a world without processes. */
+export const onStage = async <T>(servers: TestServers, work: (stage: Stage) => Promise<T>): Promise<T> => {
+  const receiver = await openReceiver(ENDPOINTS);
+  try {
+    return await inWorld({ settings: receiver.settings }, async (world) =>
+      work({ servers, world, receiver, accounts: await insertEndpoints(world, receiver.urls) }),
+    );
+  } finally {
+    await receiver.stop();
+  }
+};
 
 /** Fills the queue and returns a function that starts the sender. */
 const prepareSender = async (stage: Stage, sender: Sender, count: number): Promise<Starter> => {
