@@ -41,9 +41,6 @@ export const startChild = ({ file, args }: Command, env: NodeJS.ProcessEnv): Chi
   };
 };
 
-/** Delay before a restart: `firstMs`, doubled up to `maxMs`, and `firstMs` again after a process ran for `stableMs`. */
-export type Backoff = { firstMs: number; maxMs: number; stableMs: number };
-
 type Supervise = {
   name: string;
   first: Running;
@@ -52,19 +49,19 @@ type Supervise = {
   /** Called when the pid has changed. */
   changed: () => void;
   log: (line: string) => void;
-  backoff?: Backoff;
 };
 
 /** A process that is restarted whenever it ends, until `stop`. */
 export type Supervised = { pid: () => number; stop: (options?: StopServerOptions) => Promise<void> };
 
-const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000, stableMs: 30_000 };
+/** Delay before a restart: `firstMs`, doubled up to `maxMs`, and `firstMs` again after a process ran for `stableMs`. */
+const BACKOFF = { firstMs: 200, maxMs: 5_000, stableMs: 30_000 };
 
 /**
  * Supervises a running process and restarts it whenever it ends. Only the end of the process matters: one that is slow or
  * stopped by SIGSTOP still exists, and a restart would create a second one.
  */
-export const supervise = ({ name, first, restart, changed, log, backoff = BACKOFF }: Supervise): Supervised => {
+export const supervise = ({ name, first, restart, changed, log }: Supervise): Supervised => {
   const stopping = new AbortController();
   let running = first;
 
@@ -73,9 +70,9 @@ export const supervise = ({ name, first, restart, changed, log, backoff = BACKOF
     while (!stopping.signal.aborted) {
       const startedAt = Date.now();
       let reason = `ended (${await running.exited})`;
-      if (Date.now() - startedAt >= backoff.stableMs) failures = 0;
+      if (Date.now() - startedAt >= BACKOFF.stableMs) failures = 0;
       for (let restarted = false; !restarted && !stopping.signal.aborted; ) {
-        const delayMs = Math.min(backoff.firstMs * 2 ** failures, backoff.maxMs);
+        const delayMs = Math.min(BACKOFF.firstMs * 2 ** failures, BACKOFF.maxMs);
         failures += 1;
         log(`${name} ${reason}; restarting in ${delayMs} ms`);
         await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -109,7 +106,6 @@ type SuperviseChild = {
   start: () => Child;
   changed: () => void;
   log: (line: string) => void;
-  backoff?: Backoff | undefined;
 };
 
 const MAX_STARTS = 3;
@@ -122,7 +118,7 @@ type SupervisedChild = Supervised & { untilReady: (signal: AbortSignal) => Promi
  * Starts a child process and supervises it. It is restarted without a limit; but if it ends three times before it is
  * ready for the first time, or is not ready within 60 s, `untilReady` throws StartupError.
  */
-export const superviseChild = ({ name, start, changed, log, backoff }: SuperviseChild): SupervisedChild => {
+export const superviseChild = ({ name, start, changed, log }: SuperviseChild): SupervisedChild => {
   let starts = 0;
   let resolveReady: () => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
@@ -147,7 +143,6 @@ export const superviseChild = ({ name, start, changed, log, backoff }: Supervise
     restart: async () => launch(),
     changed,
     log,
-    ...(backoff && { backoff }),
   });
   return {
     ...supervised,

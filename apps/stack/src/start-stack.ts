@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { deriveBaseUrl } from '@vat/runtime';
-import { type Backoff, type Command, type Supervised, startChild, superviseChild } from './child.js';
+import { type Command, type Supervised, startChild, superviseChild } from './child.js';
 import { claimDataDir, loadOrCreateSecretKey, openDataDir, runFile } from './data-dir.js';
 import { assertPortFree, type StackSettings, StartupError } from './read-settings.js';
 import { describeStack, runAdmin, seedDemo } from './seed-demo.js';
@@ -26,7 +26,6 @@ type StartStack = {
   signal: AbortSignal;
   /** Kills all processes that still run while the stack is stopping. */
   force: AbortSignal;
-  backoff?: Backoff;
 };
 
 /** A running stack. */
@@ -44,7 +43,7 @@ const SERVER_STOP_MS = 1_800;
  * When it throws StartupError, whose message is for the user, nothing is left running.
  */
 export const startStack = async (options: StartStack): Promise<Stack> => {
-  const { settings, env, commands, log, signal, force, backoff } = options;
+  const { settings, env, commands, log, signal, force } = options;
   // There is one listener for each process, so more than Node's ten.
   setMaxListeners(0, signal, force);
   const undo: (() => unknown)[] = [];
@@ -98,7 +97,7 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
     publish = record;
     const startSupervised = (name: string, command: Command, extra: NodeJS.ProcessEnv = {}) => {
       const start = () => startChild(command, { ...shared, ...extra });
-      const child = superviseChild({ name, start, changed, log, backoff });
+      const child = superviseChild({ name, start, changed, log });
       children.push(child);
       return child;
     };
