@@ -17,7 +17,6 @@ export const SENDERS = [
   'ours',
   'ours, 50 endpoints',
   'BullMQ + got',
-  'BullMQ + got, no log',
   'graphile-worker + got',
 ] as const;
 type Sender = (typeof SENDERS)[number];
@@ -91,7 +90,7 @@ const prepareSender = async (stage: Stage, sender: Sender, count: number): Promi
   }
   if (sender === 'got loop, logged') return program('send-jobs.ts', { SENDER: 'loop' });
   await enqueuePlainBullmq(world, deliveries);
-  return program('send-jobs.ts', { SENDER: 'bullmq', SENDER_LOGS: sender === 'BullMQ + got' ? 'yes' : 'no' });
+  return program('send-jobs.ts', { SENDER: 'bullmq' });
 };
 
 type Starter = (flags: Record<string, string>) => Promise<TestProcess>;

@@ -7,10 +7,9 @@ type Row = { type: string; body: string; url: string; secret: string };
 
 /**
  * The job that a user would write with a queue library and got: it reads event and endpoint, signs, sends a POST over
- * keep-alive connections, and with `logged` records the result in one statement. The queue retries. Throws on anything but
- * 2xx.
+ * keep-alive connections, and records the result in one statement. The queue retries. Throws on anything but 2xx.
  */
-export const postAndLog = (pool: Pool, logged: boolean): ((deliveryId: string) => Promise<void>) => {
+export const postAndLog = (pool: Pool): ((deliveryId: string) => Promise<void>) => {
   const client = got.extend({
     method: 'POST',
     agent: { https: new Agent({ keepAlive: true }) },
@@ -42,7 +41,6 @@ export const postAndLog = (pool: Pool, logged: boolean): ((deliveryId: string) =
         'x-service-delivery': deliveryId,
       },
     });
-    if (!logged) return;
     await pool.query({
       name: 'log',
       text: `WITH done AS (

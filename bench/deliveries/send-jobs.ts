@@ -3,10 +3,10 @@
 import pg from 'pg';
 import { postAndLog } from './post-and-log.js';
 
-const { SENDER = 'loop', DATABASE_URL = '', REDIS_URL = '', REDIS_PREFIX = '', SENDER_LOGS = 'yes' } = process.env;
+const { SENDER = 'loop', DATABASE_URL = '', REDIS_URL = '', REDIS_PREFIX = '' } = process.env;
 const concurrency = Number(process.env.SENDER_LOOPS ?? 1);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
-const send = postAndLog(pool, SENDER_LOGS === 'yes');
+const send = postAndLog(pool);
 
 /** Starts each kind of sender. Returns what stops it. */
 const START: Record<string, () => Promise<() => Promise<unknown>>> = {
