@@ -1,10 +1,16 @@
-import { newUuid } from '@vat/domain';
+import { type DueDelivery, newUuid } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { Queue, Worker } from 'bullmq';
 import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer, type Producer } from './create-producer.js';
-import { enqueueOverdue, requestsWithoutJob } from './enqueue.js';
-import { settleQueue, upstreamQueue } from './job-catalogue.js';
+import {
+  deliveriesWithoutJob,
+  enqueueDelivery,
+  enqueueLateDeliveries,
+  enqueueOverdue,
+  requestsWithoutJob,
+} from './enqueue.js';
+import { DELIVERY_QUEUES, settleQueue, upstreamQueue } from './job-catalogue.js';
 
 const QUEUE = upstreamQueue('DE');
 
@@ -97,3 +103,39 @@ test.each(['completed', 'failed'] as const)(
     await until('the connection to end', () => blocking.status === 'end');
   },
 );
+
+/** A delivery that was due nine seconds ago. */
+const due = (attempt: number) => ({
+  id: newUuid(),
+  accountId: newUuid(),
+  attempt,
+  dueAt: new Date(Date.now() - 9_000),
+});
+/** What the sweep does with overdue deliveries. */
+const sweep = async (deliveries: DueDelivery[]): Promise<void> => {
+  const lost = await deliveriesWithoutJob(producer)(deliveries);
+  await enqueueLateDeliveries(producer)(deliveries.filter(({ id }) => lost.includes(id)));
+};
+/** How many of the deliveries have a job in each queue; a queue has at most one job per id. */
+const jobsOf = async (deliveries: ReturnType<typeof due>[]) => {
+  const ids = deliveries.map(({ id, attempt }) => `${id}-${attempt}`);
+  return {
+    first: ids.length - (await producer.withoutJob(DELIVERY_QUEUES.first, ids)).length,
+    retry: ids.length - (await producer.withoutJob(DELIVERY_QUEUES.retry, ids)).length,
+  };
+};
+
+test('a first attempt that still has a job gets no second one; a lost one is enqueued among the retries', async () => {
+  const [late, lost] = [due(1), due(1)];
+  await enqueueDelivery(producer)(late);
+  await sweep([late, lost]);
+  expect(await jobsOf([late, lost])).toEqual({ first: 1, retry: 1 });
+  expect(await producer.withoutJob(DELIVERY_QUEUES.first, [`${late.id}-1`, `${lost.id}-1`])).toEqual([`${lost.id}-1`]);
+});
+
+test('repeated sweeps leave each late delivery with one job', async () => {
+  const deliveries = [due(1), due(2), due(6)];
+  for (const delivery of deliveries) await enqueueDelivery(producer)(delivery);
+  for (let n = 0; n < 3; n += 1) await sweep(deliveries);
+  expect(await jobsOf(deliveries)).toEqual({ first: 1, retry: 2 });
+});
