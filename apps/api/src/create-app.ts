@@ -6,6 +6,7 @@ import { reportUntrustedProxy, trustsProxyOf } from './dashboard/client-network.
 import { type DashboardDeps, mountDashboard } from './dashboard/mount-dashboard.js';
 import { servePages } from './dashboard/serve-pages.js';
 import { shedSignIns } from './dashboard/shed-sign-ins.js';
+import { readQuery } from './http/parse.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
@@ -46,7 +47,7 @@ export const createApp = (deps: AppDeps): RequestListener => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('query parser', 'simple');
+  app.set('query parser', readQuery);
   readAsSetting(() => app.set('trust proxy', [...deps.trustedProxies]), 'TRUSTED_PROXIES');
   const trustsProxy = trustsProxyOf(app);
   app.use(requestId(deps));

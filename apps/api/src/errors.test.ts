@@ -203,11 +203,26 @@ describe('BAD_REQUEST', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'nonsense']) {
       expectError(await raw(good, type), 400, 'BAD_REQUEST');
     }
-    expectError(await raw(good, 'application/json; charset=nonsense'), 400, 'BAD_REQUEST');
+    const charset = await raw(good, 'application/json; charset=nonsense');
+    expectError(charset, 400, 'BAD_REQUEST');
+    expect(charset.body.error.message).toContain('UTF-8');
     expectError(await raw(good).set('Content-Encoding', 'nonsense'), 400, 'BAD_REQUEST');
     expectError(await raw(good).set('Content-Encoding', 'gzip'), 400, 'BAD_REQUEST');
     expectError(await caller().post('/v1/checks'), 400, 'BAD_REQUEST');
     expect((await raw(good, 'application/json; charset=utf-8')).status).toBe(201);
+  });
+
+  test('is what a body that is not UTF-8 gets, because its text would be recorded as another one', async () => {
+    const body = Buffer.from('{"vat_number":"DE1","reference":"M\u00fcller"}', 'latin1');
+    for (const type of ['application/json', 'application/json; charset=UTF-8']) {
+      const answer = await caller()
+        .post('/v1/checks')
+        .set('Content-Type', type)
+        .serialize((sent) => sent)
+        .send(body);
+      expectError(answer, 400, 'BAD_REQUEST');
+      expect(answer.body.error.message).toBe('The body is not UTF-8.');
+    }
   });
 
   test.each([

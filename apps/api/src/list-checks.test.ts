@@ -171,6 +171,8 @@ test.each([
   ['?vat_number=%00', 'vat_number'],
   ['?surprise=1', 'surprise'],
   ['?__proto__=1', '__proto__'],
+  ['?reference=M%FCller', ''],
+  ['?reference=100%', ''],
 ])('%s is BAD_REQUEST that names the parameter', async (query, field) => {
   const { status, body } = await list(query);
   expect([status, body.error?.code]).toEqual([400, 'BAD_REQUEST']);

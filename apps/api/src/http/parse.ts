@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type ParsedUrlQuery, parse as parseParameters } from 'node:querystring';
 import { explainIssue, fieldErrors, type InputSource } from '@vat/contracts';
 import { AppError, badRequest, type Reader } from '@vat/domain';
 import type { z } from 'zod';
@@ -15,6 +16,20 @@ export const parse = <S extends z.ZodType>(schema: S, input: unknown, source: In
 /** Parses a query by its schema. Throws BAD_REQUEST with the parameters to correct. */
 export const parseQuery = <S extends z.ZodType>(schema: S, query: unknown): z.output<S> =>
   parse(schema, query, 'query');
+
+/**
+ * The query parser of the app. Throws BAD_REQUEST for a query that is not percent-encoded UTF-8: its bytes would be replaced, and
+ * another text would be searched for or stored.
+ */
+export const readQuery = (query: string | null | undefined): ParsedUrlQuery => {
+  const text = query ?? '';
+  try {
+    decodeURIComponent(text);
+  } catch (cause) {
+    throw badRequest('', 'The query is not percent-encoded UTF-8', cause);
+  }
+  return parseParameters(text);
+};
 
 /** Identifies a list: its name, its owner and its filters. Must be distinguishable as JSON. */
 type ListIdentity = readonly [name: string, ...rest: unknown[]];

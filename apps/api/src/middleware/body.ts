@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { emptyBody } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import express, { type RequestHandler } from 'express';
@@ -14,6 +15,9 @@ const refuseBody = (message: string, cause?: unknown): AppError =>
 const MESSAGES: Readonly<Record<string, string>> = {
   'entity.too.large': 'The body is over 64 KiB.',
   'entity.parse.failed': 'The body is not well-formed JSON.',
+  'entity.verify.failed': 'The body is not UTF-8.',
+  'charset.unsupported': 'The charset of Content-Type is not supported: send the body as UTF-8.',
+  'encoding.unsupported': 'The Content-Encoding is not supported: send the body uncompressed or with gzip.',
 };
 
 /** Wraps a body parser of Express, limited to {@link MAX_BODY_BYTES}; its errors become BAD_REQUEST. */
@@ -32,8 +36,13 @@ const readBody =
     });
   };
 
+/** A decoder would replace what is not UTF-8, and a check would prove a text that nobody sent. */
+const verifyEncoding = (_req: unknown, _res: unknown, bytes: Buffer, encoding: string): void => {
+  if (encoding === 'utf-8' && !isUtf8(bytes)) throw new Error('not UTF-8');
+};
+
 // Not strict: `null` is well-formed JSON, and the schema checks whether the body is an object.
-const read = readBody(express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false }));
+const read = readBody(express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify: verifyEncoding }));
 
 /** Reads a JSON body. Throws BAD_REQUEST that says what is wrong with it. */
 export const jsonBody: RequestHandler = (req, res, next) => {
