@@ -95,6 +95,21 @@ test('a dashboard that is not built is 503 with the command that builds it', asy
   expect(text).toContain('npm run build');
 });
 
+test.each(['/app/checks', '/app/assets/main-Ab12.js'])(
+  '%s is sent whole, whatever part is requested',
+  async (address) => {
+    build();
+    for (const range of ['bytes=0-3', 'bytes=9999-']) {
+      const { status, text, headers } = await get(address).set('Range', range);
+      expect([status, text, headers['accept-ranges']]).toEqual([
+        200,
+        address === '/app/checks' ? PAGE : SCRIPT,
+        undefined,
+      ]);
+    }
+  },
+);
+
 test('a page accepts only GET and HEAD', async () => {
   build();
   const app = express();

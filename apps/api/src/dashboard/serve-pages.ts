@@ -50,12 +50,18 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   const page: RequestHandler = (_req, res) => {
     res.setHeader('Cache-Control', 'no-store');
     if (!existsSync(path.join(pagesFolder, 'index.html'))) return void res.status(503).type('text').send(NOT_BUILT);
-    res.sendFile('index.html', { root: pagesFolder, cacheControl: false, etag: false, lastModified: false });
+    res.sendFile('index.html', {
+      root: pagesFolder,
+      acceptRanges: false,
+      cacheControl: false,
+      etag: false,
+      lastModified: false,
+    });
   };
   const none: RequestHandler = () => {
     throw new AppError('NOT_FOUND', { message: 'There is no such file.' });
   };
-  const common = { index: false, redirect: false, etag: false } as const;
+  const common = { index: false, redirect: false, etag: false, acceptRanges: false } as const;
 
   router.use(secure('pages'));
   router.use(readOnly);

@@ -83,7 +83,13 @@ export const mountPublicVerification = (app: IRouter, deps: PublicVerificationDe
     if (!check && req.accepts(['html', 'json']) === 'json') throw notFound();
     res.setHeader('Cache-Control', 'no-store').status(check ? 200 : 404);
     if (!existsSync(path.join(deps.pagesFolder, PAGE))) return void res.status(503).type('text').send(NOT_BUILT);
-    res.sendFile(PAGE, { root: deps.pagesFolder, cacheControl: false, etag: false, lastModified: false });
+    res.sendFile(PAGE, {
+      root: deps.pagesFolder,
+      acceptRanges: false,
+      cacheControl: false,
+      etag: false,
+      lastModified: false,
+    });
   };
 
   const data: RequestHandler = async (req, res) => {
