@@ -86,6 +86,11 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ['valid must be true or false', checkListQuery, { valid: 'yes' }],
   ['from must be an RFC 3339 time, such as 2026-11-01T00:00:00Z', checkListQuery, { from: 'yesterday' }],
   ['to must be an RFC 3339 time, such as 2026-11-01T00:00:00Z', checkListQuery, { to: '2026-13-01' }],
+  [
+    'to has a blank where the + of its offset should be: write + as %2B',
+    checkListQuery,
+    { to: '2026-11-01T00:00:00 01:00' },
+  ],
   ['surprise is not a known parameter', checkListQuery, { surprise: '1' }],
   ['status must be queued, done or failed', lineListQuery, { status: 'gone' }],
   ['delimiter must be ",", ";", tab or "\\t"', resultsQuery, { delimiter: 'x' }],

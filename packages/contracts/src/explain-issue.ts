@@ -20,6 +20,15 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
 };
 
+/** The end of a time with an offset such as +01:00 whose + was not encoded: in a query that is a blank. */
+const LOST_PLUS = / \d\d:\d\d$/;
+
+const badFormat = ({ format, input }: RawIssue & { code: 'invalid_format' }, source: InputSource): string => {
+  if (format === 'datetime' && source === 'query' && LOST_PLUS.test(String(input)))
+    return 'has a blank where the + of its offset should be: write + as %2B';
+  return `must be ${FORMATS[format] ?? 'well-formed'}`;
+};
+
 /** The JSON type of a value. */
 const typeOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -65,7 +74,7 @@ export const explainIssue =
       case 'too_big':
         return outOfRange(issue);
       case 'invalid_format':
-        return `must be ${FORMATS[issue.format] ?? 'well-formed'}`;
+        return badFormat(issue, source);
       case 'invalid_union':
         // The first alternative is the full form; the others are short forms of it.
         return issue.errors[0]?.[0]?.message ?? 'is not valid';
