@@ -7,7 +7,7 @@ const status = z.number().int().min(200).max(599);
 const common = {
   latency_ms: milliseconds.optional().describe('overrides the latency of the member state and the default'),
   retry_after: z
-    .union([z.number().int().min(0), z.string()])
+    .union([z.number().int().min(0), z.string().regex(/^[\x20-\x7e]*$/, 'not the value of a header')])
     .optional()
     .describe('the Retry-After header: seconds, or any text such as an HTTP date'),
 };

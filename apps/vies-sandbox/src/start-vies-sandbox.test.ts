@@ -241,6 +241,7 @@ describe('scripted answers', () => {
   test.each([
     ['/answer', { kind: 'htlm' }],
     ['/answer', { kind: 'html', latncy_ms: 1 }],
+    ['/answer', { kind: 'html', retry_after: 'two\nlines' }],
     ['/numbers/FR1', { answers: 'html' }],
     ['/defaults', { latency_ms: -1 }],
   ])('refuses an invalid script: %s %j', async (path, body) => {
