@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import type { EmbeddedServer } from '@vat/embedded';
 import pg from 'pg';
-import { PROJECT_ROOT, runProgram } from './run-program.js';
+import { runProgram } from './run-program.js';
+import { makeServersFolder } from './servers-folder.js';
 import { TEMPLATE } from './test-servers.js';
 
 /** A server that a test may stop. */
@@ -78,9 +77,7 @@ const backends = async (url: string, stopParent: () => void): Promise<number[]> 
 /** Starts a Postgres and a Redis for one test file, with the template database. Their data is not durable. */
 export const startOwnServers = async (): Promise<OwnServers> => {
   const { startPostgres, startRedis } = await import('@vat/embedded');
-  const folder = mkdtempSync(path.join(tmpdir(), 'vat-own-'));
-  const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
-  mkdirSync(binDir, { recursive: true });
+  const { folder, binDir } = makeServersFolder(false);
   const [postgres, redis] = await Promise.all([
     ownServer((port) => startPostgres({ dataDir: folder, durable: false, database: TEMPLATE, port }), backends),
     ownServer((port) => startRedis({ dataDir: folder, durable: false, binDir, port }), noChildren),

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { PROJECT_ROOT, runProgram } from './run-program.js';
+import { rmSync } from 'node:fs';
+import { runProgram } from './run-program.js';
+import { makeServersFolder } from './servers-folder.js';
 
 /** Names of the variables with the URLs of the run's servers, for jest's workers. */
 export const POSTGRES_VARIABLE = 'VAT_TEST_POSTGRES';
@@ -35,9 +34,7 @@ export type TestServers = {
 export const startTestServers = async ({ durable = false } = {}): Promise<TestServers> => {
   // Loaded on demand: it runs once, but every test file loads this module for the names above.
   const { startPostgres, startRedis } = await import('@vat/embedded');
-  const folder = mkdtempSync(path.join(tmpdir(), 'vat-test-'));
-  const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
-  mkdirSync(binDir, { recursive: true });
+  const { folder, binDir } = makeServersFolder(durable);
   const [postgres, redis] = await Promise.all([
     startPostgres({ dataDir: folder, durable, database: TEMPLATE }),
     startRedis({ dataDir: folder, durable, binDir }),
