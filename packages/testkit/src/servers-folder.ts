@@ -37,8 +37,8 @@ const removeLeft = (): void => {
 
 /**
  * Makes the folder for the data of a test run's Postgres and Redis; `binDir` contains the fetched redis-server. Data that need
- * not be durable are in memory if there is enough: a database is some thousand files, and a disk's file system spends more
- * processor time on making and deleting them than Postgres does on a whole test file.
+ * not be durable are in memory if there is enough: a database is hundreds of files, and making and deleting them on a
+ * disk took half of the processor time of Postgres in tests of the API.
  */
 export const makeServersFolder = (durable: boolean): { folder: string; binDir: string } => {
   const binDir = path.join(PROJECT_ROOT, '.data', 'redis-bin');
