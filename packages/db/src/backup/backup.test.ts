@@ -273,6 +273,24 @@ describe('a restore is refused and changes nothing', () => {
     expect(await run(target, 'SELECT FROM owner')).toEqual([]);
   });
 
+  test('into a database in use, before it waits for a lock or migrates', async () => {
+    const [folder, later, target] = [newFolder(), await newDatabase(), await newDatabase()];
+    await restoreBackup(later, backup, secondRelease);
+    await writeBackup(later, folder, now);
+    await migrate(target, firstRelease);
+    await run(target, ROWS);
+    const writer = new pg.Client({ connectionString: target });
+    await writer.connect();
+    try {
+      await writer.query('BEGIN; INSERT INTO echo VALUES (1)');
+      for (const one of [backup, folder])
+        await expect(restoreBackup(target, one, secondRelease)).rejects.toThrow(/is not empty.*new, empty/);
+    } finally {
+      await writer.end();
+    }
+    expect(await run(target, `SELECT FROM _prisma_migrations WHERE migration_name = '20260002_step'`)).toEqual([]);
+  });
+
   test('after some tables were filled; a second restore with a good copy works', async () => {
     const [folder, target] = [await copyBackup(), await newDatabase()];
     await changeManifest(folder, (manifest) => {

@@ -36,6 +36,14 @@ const assertNotNewer = async (client: pg.Client, { migrations }: Manifest): Prom
     throw new BackupError(`The database has a newer schema than the backup (${surplus.name}). ${NEW_DATABASE}`);
 };
 
+/** Throws {@link BackupError} if a table has rows. */
+const assertEmpty = async (client: pg.Client, tables: readonly { name: string }[]): Promise<void> => {
+  for (const { name } of tables) {
+    const { rowCount } = await client.query(`SELECT FROM ${pg.escapeIdentifier(name)} LIMIT 1`);
+    if (rowCount) throw new BackupError(`The table ${name} is not empty. ${NEW_DATABASE}`);
+  }
+};
+
 /** Gives an empty table the partitions that it had, so that retention drops what it would have dropped. */
 const restorePartitions = async (
   client: pg.Client,
@@ -67,10 +75,7 @@ const fillTables = async (client: pg.Client, manifest: Manifest, directory: stri
   await client.query(`LOCK TABLE ${all} IN ACCESS EXCLUSIVE MODE`).catch((error: unknown) => {
     throw new BackupError(`The tables are in use (${(error as Error).message}): stop the service.`);
   });
-  for (const { name } of existing) {
-    const { rowCount } = await client.query(`SELECT FROM ${quoted(name)} LIMIT 1`);
-    if (rowCount) throw new BackupError(`The table ${name} is not empty. ${NEW_DATABASE}`);
-  }
+  await assertEmpty(client, existing);
   const contents = new Map(manifest.tables.map((table) => [table.name, table]));
   // In today's order of the foreign keys. A table that the backup lacks cannot exist at its schema.
   for (const { name, partitions } of existing) {
@@ -103,6 +108,8 @@ export const restoreBackup = async (url: string, directory: string, migrations: 
   try {
     await prepareConnection(client);
     await assertNotNewer(client, manifest);
+    // Before any lock or migration: the database may be that of a running service. Rows that are added later are found under the lock.
+    await assertEmpty(client, await describeTables(client));
     await migrate(url, migrations, new Set(manifest.migrations.map(({ name }) => name)));
     await fillTables(client, manifest, source);
     await migrate(url, migrations);
