@@ -1,13 +1,17 @@
 import { until } from '@vat/testkit';
+import { pingDatabase } from './connect-database.js';
+import { closeAlone } from './evidence/close-alone.js';
 import { runAlone } from './run-alone.js';
 import { testDatabase } from './test-database.fixture.js';
 
 const one = testDatabase(4);
+/** The least DATABASE_CONNECTIONS. */
+const small = testDatabase(8);
 
 /** Starts the work of a task. It ends when `end` or `fail` is called. */
-const start = async (task: Parameters<ReturnType<typeof runAlone>>[0]) => {
+const start = async (task: Parameters<ReturnType<typeof runAlone>>[0], { db } = one) => {
   let work: { end: () => void; fail: () => void } | undefined;
-  const result = runAlone(one.db)(
+  const result = runAlone(db)(
     task,
     () =>
       new Promise<string>((resolve, reject) => {
@@ -56,4 +60,19 @@ test('a task that is under way holds back no vacuum', async () => {
   expect(rows).toEqual([{ held: 0 }]);
   sweep.end();
   await sweep.result;
+});
+
+test('with the least connections every task of a worker runs at once, and statements find a connection', async () => {
+  const tasks = await Promise.all((['sweep', 'expire', 'audit', 'months', 'mail'] as const).map((task) => start(task, small)));
+  const everything = runAlone(small.db)('sweep', async () => 'after a loss of Redis', 10_000);
+  let endClosing: (() => void) | undefined;
+  const closing = closeAlone(small.db)(() => new Promise<void>((resolve) => (endClosing = resolve)));
+  await until('the anchor to be closed', () => endClosing);
+  await pingDatabase(small.db)();
+  endClosing?.();
+  for (const { end, result } of tasks) {
+    end();
+    await result;
+  }
+  expect([await everything, await closing]).toEqual([{ done: 'after a loss of Redis' }, { done: undefined }]);
 });

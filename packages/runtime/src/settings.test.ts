@@ -132,6 +132,11 @@ test('a REDIS_PREFIX that would separate the keys of a queue in a cluster is ref
 test.each([
   ['ANCHOR_EVERY', '0s', 'write at least 1ms'],
   ['SWEEP_EVERY', '0ms', 'write at least 1ms'],
+  [
+    'DATABASE_CONNECTIONS',
+    '7',
+    'write at least 8: with fewer, the tasks of a worker wait for connections that they hold',
+  ],
   ['WEBHOOK_TIMEOUT', '0s', 'write at least 1ms'],
   // Longer than Node's timers: each attempt would time out at once.
   ['WEBHOOK_TIMEOUT', '600h', 'write at most 24h'],
