@@ -47,7 +47,9 @@ export const SETTINGS = {
   DATABASE_CONNECTIONS: setting(
     ['api', 'worker'],
     // The tasks of a worker can hold seven at once, for their locks, while their statements take others (runAlone, closeAlone).
-    count(0, 1_000).min(8, 'write at least 8: with fewer, the tasks of a worker wait for connections that they hold').default(20),
+    count(0, 1_000)
+      .min(8, 'write at least 8: with fewer, the tasks of a worker wait for connections that they hold')
+      .default(20),
     'Maximum connections of one process to DATABASE_URL, 8 to 1 000. An API process opens three more for exports, a worker one for slots.',
   ),
   REDIS_URL: setting(
