@@ -19,8 +19,9 @@ import { publicId, type RequestCheckDeps, requestCheck } from '@vat/domain';
 import { hashCheck, newSalt } from '@vat/evidence';
 import { lookupQueueOf, subscribeNotifications, turnOf } from '@vat/queues';
 import { errorFields, type SettingsOf, throttledWarn } from '@vat/runtime';
-import type { ApiContext } from './api-context.js';
+import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { requestNotifier } from './request-notifier.js';
+import { keyedSemaphore } from './turns.js';
 
 /** Composes direct checks: their repositories, their lookup jobs, and the notifications that workers send back. */
 export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) => {
@@ -40,9 +41,12 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
     ({ requestId, check }) => notifier.notify(requestId, check),
   );
 
+  // An account can have many keys. Its calls wait for each other, for its counters, and never with all connections.
+  const inTurn = keyedSemaphore(Math.floor(settings.DATABASE_CONNECTIONS / 2), { hungAfterMs: HUNG_AFTER_MS });
+  const admit = admitRequest(db);
   const record = recordMalformed(db);
   const recordAndPublish: RequestCheckDeps['recordMalformed'] = async (malformed) => {
-    const isNew = await record(malformed);
+    const isNew = await inTurn(malformed.request.accountId, () => record(malformed));
     if (isNew) publishChange(malformed.request.accountId, 'checks', publicId('check', malformed.check.id));
     return isNew;
   };
@@ -65,7 +69,7 @@ export const composeChecks = (settings: SettingsOf<'api'>, context: ApiContext) 
       requestCheck: requestCheck({
         find: findAwaitedRequest(db),
         accept: acceptAndPublish,
-        admit: admitRequest(db),
+        admit: (admission) => inTurn(admission.request.accountId, () => admit(admission)),
         recordMalformed: recordAndPublish,
         findKey: findIdempotencyKey(db),
         relockKey: relockIdempotencyKey(db),

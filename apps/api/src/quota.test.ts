@@ -44,6 +44,45 @@ test('of 50 concurrent calls for 5 units exactly 5 are checked; the others are r
   expect(ledger?.units).toBe(5);
 });
 
+test('calls that wait for the units of one account leave connections to the others', async () => {
+  const [{ account_id: id }, other] = [await world.newAccount(), await world.newAccount()];
+  const caller = await crowd(world, id);
+  await caller().post('/v1/checks', { vat_number: 'DE300000000' }).expect(201);
+  // As a large upload does while it reserves its units.
+  const held = world
+    .sql(
+      `DO $$ BEGIN PERFORM FROM usage WHERE account_id = '${uuidOf('account', id)}' FOR UPDATE; PERFORM pg_sleep(60); END $$`,
+    )
+    .then(
+      () => 'ended',
+      () => 'ended',
+    );
+  const waiting = async () => {
+    const rows = await world.sql<{ n: number }>(
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.n ?? 0;
+  };
+  const holder = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND query LIKE 'DO %' AND wait_event = 'PgSleep'`;
+  try {
+    await until('the lock', async () => (await world.sql(holder.replace('pg_cancel_backend(pid)', '1'))).length === 1);
+    // Each ends with 500 when it has waited for 1.5 s.
+    const calls = numbers(40, 300_000_001).map((vatNumber) => caller().post('/v1/checks', { vat_number: vatNumber }));
+    const ended = Promise.all(calls);
+    await until('ten calls to wait', async () => (await waiting()) >= 10);
+    const { status } = await world.http(other.live_key).post('/v1/checks', { vat_number: 'DE300000100' });
+    expect(status).toBe(201);
+    // Half of DATABASE_CONNECTIONS.
+    expect(await waiting()).toBeLessThanOrEqual(10);
+    await world.sql(holder);
+    await ended;
+  } finally {
+    await world.sql(holder);
+    await held;
+  }
+});
+
 test('an invalid number consumes one unit, although it needs two lookups', async () => {
   const { account_id: id } = await world.newAccount();
   const caller = await crowd(world, id);
