@@ -43,9 +43,16 @@ test('without a known name the only column of dates is taken', () => {
   expect(read('vat_number;Wann\nFR40303265045;12/31/2026\n').dateColumn).toBe(1);
   expect(codeOf('vat_number;a;b\nFR40303265045;31.12.2026;1.1.2026\n')).toEqual([
     'MISSING_SUPPLY_DATE',
-    expect.any(String),
+    expect.stringMatching(/^Columns 2 \(“a”\) and 3 \(“b”\) contain dates\. Write “supply_date” as the heading/),
   ]);
-  expect(codeOf('vat_number\nFR40303265045\n')).toEqual(['MISSING_SUPPLY_DATE', expect.any(String)]);
+  expect(codeOf('FR40303265045;31.12.2026;1.1.2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.stringMatching(/^Columns 2 and 3 contain dates\./),
+  ]);
+  expect(codeOf('vat_number\nFR40303265045\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.stringMatching(/^No column can be the supply date\. Write “supply_date” as the heading.*YYYY-MM-DD/),
+  ]);
 });
 
 test('two columns of the same certainty are refused', () => {

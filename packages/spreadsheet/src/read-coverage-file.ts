@@ -1,6 +1,6 @@
 import type { SupplyRow } from '@vat/domain';
 import { AppError } from '@vat/domain/errors';
-import { isDateLike } from '@vat/domain/supply-date';
+import { isDateLike, WRITE_ISO } from '@vat/domain/supply-date';
 import { type BatchFile, invalidCsv } from './batch-file.js';
 import { isBlank } from './cells.js';
 import { findNamed, ranksOf } from './find-columns.js';
@@ -57,31 +57,42 @@ const DATE_RANKS = ranksOf(DATE_NAMES.map((names) => names.split('|')));
 /** Rows by whose cells a column without a name is recognised. */
 const SAMPLE_ROWS = 200;
 
-/** The only column with a date in every filled cell of the first rows. */
-const recognisedColumn = (rows: BatchFile['rows'], width: number, taken: ReadonlySet<number>): number | null => {
+/** The columns with a date in every filled cell of the first rows. */
+const columnsOfDates = (rows: BatchFile['rows'], width: number, taken: ReadonlySet<number>): number[] => {
   const sample = rows.slice(0, SAMPLE_ROWS);
-  const columns = Array.from({ length: width }, (_, column) => column).filter((column) => {
+  return Array.from({ length: width }, (_, column) => column).filter((column) => {
     if (taken.has(column)) return false;
     const cells = sample.map(({ cells: row }) => row[column] ?? '').filter((cell) => !isBlank(cell));
     return cells.length > 0 && cells.every((cell) => isDateLike(repairCell(cell, 'text').text));
   });
-  return columns.length === 1 ? (columns[0] ?? null) : null;
 };
+
+/** The numbers of columns, from 1, and their names. */
+const nameColumns = (columns: readonly number[], header: BatchFile['header']): string =>
+  columns
+    .map((column) => `${column + 1}${header === null ? '' : ` (“${header[column]?.slice(0, 60)}”)`}`)
+    .join(' and ');
 
 const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
   const taken = new Set(Object.values(columns).filter((column) => column !== null));
   const named = header === null ? [] : findNamed(DATE_RANKS, header, (column) => taken.has(column));
   const [first, second] = named;
   if (first !== undefined && second !== undefined) {
-    const names = [first, second].map((column) => `${column + 1} (“${header?.[column]?.slice(0, 60)}”)`).join(' and ');
     throw invalidCsv(
       Math.max(1, (rows[0]?.line ?? 1) - 1),
-      `Columns ${names} both name the supply date: rename or remove one of them.`,
+      `Columns ${nameColumns([first, second], header)} both name the supply date: rename or remove one of them.`,
     );
   }
-  const column = first ?? recognisedColumn(rows, width, taken);
-  if (column === null) throw new AppError('MISSING_SUPPLY_DATE');
-  return column;
+  if (first !== undefined) return first;
+  const [only, ...others] = columnsOfDates(rows, width, taken);
+  if (only !== undefined && others.length === 0) return only;
+  const found =
+    only === undefined
+      ? 'No column can be the supply date'
+      : `Columns ${nameColumns([only, ...others.slice(0, 2)], header)} contain dates`;
+  throw new AppError('MISSING_SUPPLY_DATE', {
+    message: `${found}. Write “supply_date” as the heading of the column with the supply dates. ${WRITE_ISO}`,
+  });
 };
 
 /**

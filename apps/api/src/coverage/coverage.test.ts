@@ -150,6 +150,12 @@ test('a date that cannot be read, a file without dates and fields out of range a
     ...{ code: 'INVALID_CSV', line: 3, message: expect.stringMatching(/month first, as in the USA/) },
   });
   expect(await refused(`vat_number\n${NUMBER}\n`)).toMatchObject({ code: 'MISSING_SUPPLY_DATE' });
+  expect(await refused(`vat_number;sent;paid\n${NUMBER};1.3.2026;2.3.2026\n`)).toMatchObject({
+    ...{ code: 'MISSING_SUPPLY_DATE', message: expect.stringMatching(/“sent”\) and 3 \(“paid”\).*“supply_date”/) },
+  });
+  expect(await refused(`vat_number,date\n${NUMBER},46387\n`)).toMatchObject({
+    ...{ code: 'INVALID_CSV', line: 2, message: expect.stringMatching(/“46387” is a number.*a date format/) },
+  });
   for (const query of ['?max_age_days=0', '?max_age_days=367', '?min_grade=none', '?queue_gaps=yes'])
     expect(await refused(`vat_number,date\n${NUMBER},2026-03-01\n`, query)).toMatchObject({ code: 'BAD_REQUEST' });
 });

@@ -82,7 +82,7 @@ const PAGE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   INVALID_CSV: 'Save the file as CSV (UTF-8) or as an Excel workbook (.xlsx) and try again.',
   INVALID_FILE: 'Save the file as .xlsx without a password, or as CSV (UTF-8), and try again.',
   MISSING_CANDIDATE: 'Name the column with the VAT numbers “vat_number”.',
-  MISSING_SUPPLY_DATE: 'Name the column with the dates “supply_date”, and write dates as YYYY-MM-DD or day first.',
+  MISSING_SUPPLY_DATE: 'Then choose the file again.',
   INVALID_FORMAT: 'Enter the number in the format of its country.',
   INVALID_REQUESTER: 'Enter your own EU VAT number or leave the field empty.',
   TOO_MANY_DELIVERIES: 'Wait for some of them to finish, and find out why your endpoint does not respond with 2xx.',

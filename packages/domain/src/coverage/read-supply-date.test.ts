@@ -39,7 +39,9 @@ test.each([
   ['2026-13-01', /not a date of the calendar/],
   ['31.12.1926', /before 1993/],
   ['31/12.2026', /is not a date/],
-  ['46387', /is not a date/],
+  ['46387', /is a number.*date format/],
+  ['46387.5', /is a number.*date format/],
+  ['463870', /is not a date/],
   ['Dec 31, 2026', /is not a date/],
   ['', /no supply date/],
 ])('%j is refused', (text, reason) => {

@@ -4,13 +4,16 @@ import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 /** A calendar date as `YYYY-MM-DD`, or a sentence that says why a text is none. */
 type ReadDate = { kind: 'date'; date: string } | { kind: 'unreadable'; reason: string };
 
-const WRITE_ISO = 'Write dates as YYYY-MM-DD, such as 2026-12-31, or day first, such as 31.12.2026.';
+/** How to write dates, as the last sentence of a refusal. */
+export const WRITE_ISO = 'Write dates as YYYY-MM-DD, such as 2026-12-31, or day first, such as 31.12.2026.';
 
 /** A time after the date, as databases and spreadsheets write it. It is not read: a supply has a date. */
 const TIME = '(?:[T ]\\s*\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?\\s*(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{1,2})\\.?${TIME}$`);
 /** `г.` stands after the year in the short date of Bulgarian spreadsheets. */
 const DAY_FIRST = new RegExp(`^(\\d{1,2})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{4}|\\d{2})(?:\\.|\\s?г\\.?)?${TIME}$`);
+/** A day as spreadsheets count it, of the years 1993 to 2100; in workbooks that count from 1904, up to four years later. */
+const DAY_NUMBER = /^(?:3[2-9]|[4-6]\d|7[0-3])\d{3}(?:[.,]\d+)?$/;
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})$/;
 
 /** The single market, and with it the numbers of VIES, began in this year. */
@@ -42,6 +45,10 @@ export const readSupplyDate = (given: string): ReadDate => {
   if (yearFirst) return dateOf(text, Number(yearFirst[1]), Number(yearFirst[3]), Number(yearFirst[4]));
   const compact = COMPACT.exec(text);
   if (compact) return dateOf(text, Number(compact[1]), Number(compact[2]), Number(compact[3]));
+  if (DAY_NUMBER.test(text))
+    return unreadable(
+      `“${text}” is a number, as spreadsheets store a date. Give the cells of this column a date format. ${WRITE_ISO}`,
+    );
   const dayFirst = DAY_FIRST.exec(text);
   if (!dayFirst) return unreadable(`“${text.slice(0, 40)}” is not a date. ${WRITE_ISO}`);
   const [, day = '', separator, month = '', year = ''] = dayFirst;
