@@ -1,5 +1,5 @@
 /** The topics of page updates. See docs/dashboard-api.md. */
-export const PAGE_TOPICS = ['checks', 'requests', 'batches', 'coverage', 'watches', 'deliveries'] as const;
+export const PAGE_TOPICS = ['checks', 'requests', 'batches', 'coverage', 'watches', 'deliveries', 'members'] as const;
 export type PageTopic = (typeof PAGE_TOPICS)[number];
 
 /** A change in an account's data. `id`: the public id of the changed object; absent when there are several. Pages then read again. */

@@ -189,7 +189,7 @@ export const composeDashboard = (
       now,
     }),
     ...composeMembers({
-      ...{ db, tokens, hashPassword, inTurn, beginSession: begin, readLinkKey, baseUrl, now },
+      ...{ db, tokens, hashPassword, inTurn, publishChange, beginSession: begin, readLinkKey, baseUrl, now },
       sendsMail: settings.SMTP_URL !== undefined,
     }),
     readOverview: readOverview(db, OVERVIEW_SPAN),

@@ -18,6 +18,7 @@ import {
   invitationTokenOf,
   invite,
   MAILED_INVITATION_LIMIT,
+  type PublishChange,
   type SessionSecrets,
   TAKEN_ADDRESS_LIMIT,
 } from '@vat/domain';
@@ -30,6 +31,7 @@ type MembersServices = {
   tokens: SessionSecrets;
   hashPassword: (password: string) => Promise<string>;
   inTurn: InTurn;
+  publishChange: PublishChange;
   beginSession: ReturnType<typeof beginSession>;
   /** The key of public links. */
   readLinkKey: () => Promise<Uint8Array>;
@@ -44,6 +46,7 @@ export const composeMembers = ({
   tokens,
   hashPassword,
   inTurn,
+  publishChange,
   beginSession,
   readLinkKey,
   sendsMail,
@@ -52,7 +55,10 @@ export const composeMembers = ({
 }: MembersServices): Omit<MemberRoutesDeps, 'now'> & Pick<SessionRoutesDeps, 'acceptInvitation'> => ({
   listMembers: listMembers(db),
   listInvitations: listInvitations(db),
-  changeMember: changeMember(replaceMember(db)),
+  changeMember: async (change) => {
+    await changeMember(replaceMember(db))(change);
+    publishChange(change.accountId, 'members');
+  },
   invite: invite({
     tokens,
     tokenOf: invitationTokenOf(readLinkKey),

@@ -26,7 +26,8 @@ export type Topic =
   | 'settings'
   | 'notifications'
   | 'keys'
-  | 'members';
+  | 'members'
+  | 'boot';
 
 /** Topics whose data depends on another topic. */
 const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {
@@ -35,6 +36,8 @@ const DEPENDENT_TOPICS: Partial<Record<Topic, readonly Topic[]>> = {
   batches: ['overview', 'usage', 'checks'],
   watches: ['overview'],
   deliveries: ['overview'],
+  // The role of this user may be another, or the user removed.
+  members: ['boot'],
 };
 
 /** True while the server pushes page updates; false while pages must poll. */

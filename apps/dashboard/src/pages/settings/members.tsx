@@ -13,7 +13,7 @@ import { useMay, useSession } from '../../session/session.js';
 
 const ROLE_OPTIONS = ROLES.map((value) => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) }));
 
-/** Members cause no page updates. */
+/** Invitations and the time of the last call cause no page updates. */
 const POLL_INTERVAL_MS = 4_000;
 
 /** Changes the role of another member. */
