@@ -63,7 +63,9 @@ test('a task that is under way holds back no vacuum', async () => {
 });
 
 test('with the least connections every task of a worker runs at once, and statements find a connection', async () => {
-  const tasks = await Promise.all((['sweep', 'expire', 'audit', 'months', 'mail'] as const).map((task) => start(task, small)));
+  const tasks = await Promise.all(
+    (['sweep', 'expire', 'audit', 'months', 'mail'] as const).map((task) => start(task, small)),
+  );
   const everything = runAlone(small.db)('sweep', async () => 'after a loss of Redis', 10_000);
   let endClosing: (() => void) | undefined;
   const closing = closeAlone(small.db)(() => new Promise<void>((resolve) => (endClosing = resolve)));

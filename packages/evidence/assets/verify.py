@@ -1028,10 +1028,10 @@ def check_coverage(found, bodies):
                         'evidence_grade': check.get('evidence_grade', line['evidence_grade'])}
             for column in (name for name, value in expected.items() if line[name] != value):
                 report_problem('coverage_cell', file=COVERAGE, row=row, check_id=check['id'], column=column)
-    print_line('ok' if not problems else '-', '%d supplies, of which %d are covered: compared with their checks'
+    print_line('ok' if not problems else '-', '%d supply line(s), %d of them covered: compared with their checks'
                % (row, covered))
     if absent:
-        print_line('note', '%d covered supplies have no check in the dossier, because it was deleted before the export: '
+        print_line('note', '%d covered supply line(s) without a check in the dossier, because it was deleted before the export: '
                            'nothing here proves them' % absent)
     return row
 

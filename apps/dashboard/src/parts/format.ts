@@ -13,6 +13,10 @@ export const byteCount = (bytes: number): string => {
 /** A whole number in the locale of the user. */
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
+/** A whole number and its noun: 1 check, 2 checks. */
+export const counted = (value: number, one: string, many: string): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
 /** The name of a member state in the language of the user. VIES uses ISO codes except for Greece (EL) and Northern Ireland (XI). */
 export const countryName = (code: string): string => {
   if (code === 'XI') return 'Northern Ireland';

@@ -77,7 +77,7 @@ const showBatchLine = ({ line, input, status, verdict, error }: BatchLine): stri
 
 const showBatch = ({ batch_id: id, status, total, done, valid, invalid, failed, eta }: Batch): string[] => [
   `${id}  ${status}`,
-  `${total} lines: ${valid} valid, ${invalid} not valid, ${failed} failed, ${total - done - failed} open`,
+  `${total} ${total === 1 ? 'line' : 'lines'}: ${valid} valid, ${invalid} not valid, ${failed} failed, ${total - done - failed} open`,
   ...(eta && status !== 'completed' ? [`expected at ${eta}`] : []),
 ];
 

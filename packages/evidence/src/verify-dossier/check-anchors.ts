@@ -4,7 +4,7 @@ import { evaluateAnchor, NO_ANCHOR_HASH } from '../anchor/anchor.js';
 import { canonicalText } from '../canonical-form.js';
 import { verifyInclusion } from '../tree/inclusion.js';
 import type { CheckRows, FoundChecks } from './check-records.js';
-import type { ReportBuilder } from './dossier-report.js';
+import { counted, type ReportBuilder } from './dossier-report.js';
 import { parseObject, readText, secondsOf } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
@@ -68,8 +68,11 @@ export const checkAnchors = (
     links.set(number, linked);
     if (!connects) anchors.set(number, { size: Number(size), root: String(root), closedAt });
   }
-  report.passed(`${anchors.size} anchors are one chain.`);
-  if (gaps > 0) report.note(`The chain has ${gaps} gaps: anchors that contain no check of this dossier are left out.`);
+  report.passed(counted(anchors.size, 'anchor is a chain.', 'anchors are one chain.'));
+  if (gaps > 0)
+    report.note(
+      `The chain has ${counted(gaps, 'gap', 'gaps')}: anchors that contain no check of this dossier are left out.`,
+    );
   return { anchors, links };
 };
 
@@ -117,8 +120,12 @@ export const checkProofs = (
   }
   for (const check_id of checks.keys())
     if (!proved.has(check_id) && rows.get(check_id)?.anchor_seq) report.problem('proof_missing', { check_id });
-  report.passed(`${proved.size} proofs lead to the root of their anchor.`);
+  report.passed(
+    counted(proved.size, 'proof leads to the root of its anchor.', 'proofs lead to the root of their anchor.'),
+  );
   if (checks.size > proved.size)
-    report.note(`${checks.size - proved.size} checks were not in an anchor yet when the dossier was made.`);
+    report.note(
+      `${counted(checks.size - proved.size, 'check was', 'checks were')} not in an anchor yet when the dossier was made.`,
+    );
   return proved;
 };

@@ -1,5 +1,5 @@
 import type { FoundChecks } from './check-records.js';
-import type { ReportBuilder } from './dossier-report.js';
+import { counted, type ReportBuilder } from './dossier-report.js';
 import { type Json, readCells, readText } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
@@ -53,10 +53,12 @@ export const checkCoverage = (files: DossierFiles, checks: FoundChecks, report: 
     for (const [column, cell, value] of expected)
       if (cell !== value) report.problem('coverage_cell', { ...place, column });
   }
-  report.passed(`${rows.length} supplies, of which ${covered} are covered, agree with their checks.`);
+  report.passed(
+    `${covered} of ${counted(rows.length, 'supply', 'supplies')} ${covered === 1 ? 'is' : 'are'} covered, as the checks say.`,
+  );
   if (absent > 0)
     report.note(
-      `${absent} covered supplies have no check in the dossier, because it was deleted before the export: nothing here proves them.`,
+      `${counted(absent, 'covered supply has', 'covered supplies have')} no check in the dossier, because it was deleted before the export: nothing here proves ${absent === 1 ? 'it' : 'them'}.`,
     );
   return rows.length;
 };

@@ -49,7 +49,7 @@ const reportRenewed = (expired: readonly Expired[], report: ReportBuilder): void
   }
   for (const [key, files] of renewed) {
     const [expiry, why] = JSON.parse(key) as [string, string];
-    report.passed(`${files.length} time-stamps ${expiry} (${files.slice(0, MAX_NAMED).join(', ')}) ${why}`);
+    report.passed(`${files.length} time-stamp(s) ${expiry} (${files.slice(0, MAX_NAMED).join(', ')}) ${why}`);
   }
 };
 

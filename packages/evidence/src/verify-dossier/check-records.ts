@@ -1,5 +1,5 @@
 import { canonicalText } from '../canonical-form.js';
-import type { ReportBuilder } from './dossier-report.js';
+import { counted, type ReportBuilder } from './dossier-report.js';
 import {
   bytesOf,
   cellIn,
@@ -77,7 +77,13 @@ export const checkChecks = (files: DossierFiles, rows: CheckRows, report: Report
     }
   }
   for (const id of rows.keys()) if (!checks.has(id)) report.problem('check_missing', { check_id: id });
-  report.passed(`${checks.size} checks are in the form that was hashed, and agree with checks.csv.`);
+  report.passed(
+    counted(
+      checks.size,
+      'check is in the form that was hashed, and agrees with checks.csv.',
+      'checks are in the form that was hashed, and agree with checks.csv.',
+    ),
+  );
   return checks;
 };
 
@@ -119,6 +125,12 @@ export const checkExchanges = (files: DossierFiles, checks: FoundChecks, report:
   const requests = paths.filter((path) => /^requests\/[^/]+\/request\.json$/.test(path));
   for (const path of requests)
     if (parseObject(readText(files, path)).id !== path.split('/')[1]) report.problem('request_renamed', { file: path });
-  report.passed(`${records.length} exchanges with outside sources agree with their records.`);
+  report.passed(
+    counted(
+      records.length,
+      'exchange with an outside source agrees with its record.',
+      'exchanges with outside sources agree with their records.',
+    ),
+  );
   return { exchanges: records.length, requests: requests.length };
 };

@@ -1,5 +1,5 @@
 import { Certificate } from 'pkijs';
-import { NotChecked, type ReportBuilder } from './dossier-report.js';
+import { counted, NotChecked, type ReportBuilder } from './dossier-report.js';
 import { bytesOf, utc } from './read-content.js';
 import { type DossierFiles, SUMS } from './read-dossier-zip.js';
 import { openTokenVerifier, TokenRefused, type VerifiedStamp } from './verify-token.js';
@@ -80,7 +80,9 @@ export const checkStamps = async (
   if (seal)
     report.passed(`The whole dossier is unchanged since ${utc(seal.genTime / 1_000)}, according to its time-stamp.`);
   const authorities = [...new Set([...found.values()].map(({ authority }) => authority))].sort();
-  report.passed(`${found.size} time-stamps verify. They were issued by: ${authorities.join(', ')}.`);
+  report.passed(
+    `${counted(found.size, 'time-stamp verifies. It was', 'time-stamps verify. They were')} issued by: ${authorities.join(', ')}.`,
+  );
   report.note(
     'The root certificates of the time-stamps came with the dossier: compare them with those that the authority publishes.',
   );

@@ -1,7 +1,7 @@
 import type { FoundAnchors } from './check-anchors.js';
 import type { FoundChecks } from './check-records.js';
 import type { FoundStamps } from './check-stamps.js';
-import type { ReportBuilder } from './dossier-report.js';
+import { counted, type ReportBuilder } from './dossier-report.js';
 import { utc } from './read-content.js';
 import { SUMS } from './read-dossier-zip.js';
 
@@ -73,6 +73,10 @@ export const noteProvedTimes = ({ checks, anchors, proved, stamps }: Timed, repo
   );
   if (unstamped > 0)
     report.note(
-      `${unstamped} checks are covered only by the time-stamp of the whole dossier, so nothing shows that they are older than the dossier.`,
+      counted(
+        unstamped,
+        'check is covered only by the time-stamp of the whole dossier, so nothing shows that it is older than the dossier.',
+        'checks are covered only by the time-stamp of the whole dossier, so nothing shows that they are older than the dossier.',
+      ),
     );
 };

@@ -56,6 +56,9 @@ export type ReportBuilder = {
   finish: (end: { reason: DossierReport['reason']; development: number }) => DossierReport;
 };
 
+/** A number and its noun, or the sentence from there on: `1 check`, `2 checks`. */
+export const counted = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
+
 const textOf = (value: unknown): string | null => (value === undefined || value === null ? null : String(value));
 
 const resultOf = (problems: number, reason: DossierReport['reason'], development: number): DossierReport['result'] => {

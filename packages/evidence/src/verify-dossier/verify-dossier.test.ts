@@ -28,6 +28,17 @@ describe('the verifier in the browser', () => {
     );
   });
 
+  it('writes one check and one anchor in the singular', async () => {
+    const [one, four] = await Promise.all(
+      [1, 4].map(async (checks) => verify(await auditor.makeDossier(checks, stampsOf(auditor.authority)))),
+    );
+    expect(one?.passed).toContain('1 check is in the form that was hashed, and agrees with checks.csv.');
+    expect(one?.passed).toContain('1 of 2 supplies is covered, as the checks say.');
+    expect(one?.notes).toContain('1 check was not in an anchor yet when the dossier was made.');
+    expect(four?.passed).toContain('1 anchor is a chain.');
+    expect(four?.passed).toContain('4 checks are in the form that was hashed, and agree with checks.csv.');
+  });
+
   it.each([
     ['signed with ECDSA', {}],
     ['signed with RSA-PSS', { unitKey: 'rsa', pss: true }],

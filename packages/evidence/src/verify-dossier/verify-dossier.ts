@@ -4,7 +4,7 @@ import { checkExpired } from './check-expired.js';
 import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
 import { checkStamps } from './check-stamps.js';
 import { checkTimes, noteProvedTimes } from './check-times.js';
-import { type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
+import { counted, type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
 import {
   cellIn,
   type Json,
@@ -115,7 +115,11 @@ export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<D
   report.note(WHO_MADE_IT);
   if (development > 0)
     report.note(
-      `${development} time-stamps come from a development authority: they match the files, but they are worth nothing as evidence of time, because no independent party holds its key.`,
+      counted(
+        development,
+        'time-stamp comes from a development authority: it matches the file, but is worth nothing as evidence of time, because no independent party holds its key.',
+        'time-stamps come from a development authority: they match the files, but they are worth nothing as evidence of time, because no independent party holds its key.',
+      ),
     );
   return report.finish({ reason: null, development });
 };

@@ -1,5 +1,5 @@
 import type { CheckEntry } from '../../api/shapes.js';
-import { duration } from '../../parts/format.js';
+import { counted, duration } from '../../parts/format.js';
 import { DateTime, Facts, Status } from '../../parts/text.js';
 import { PART_NAMES, SOURCE_NAMES } from './names.js';
 
@@ -66,7 +66,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
             </svg>
             <p className="hint">
               <DateTime at={entry.started_at} seconds /> · {duration(entry.duration_ms)}
-              {entry.attempts !== undefined && ` · ${entry.attempts} ${entry.attempts === 1 ? 'attempt' : 'attempts'}`}
+              {entry.attempts !== undefined && ` · ${counted(entry.attempts, 'attempt', 'attempts')}`}
               {entry.backpressure && ' · waited longer than usual because the member state was busy'}
             </p>
             {entry.contradicts && (

@@ -9,7 +9,7 @@ import { Confirm, DownloadButton } from '../../parts/confirm.js';
 import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { Select } from '../../parts/form.js';
-import { count, shorten } from '../../parts/format.js';
+import { count, counted, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
@@ -53,7 +53,7 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
       </ul>
       <Facts
         facts={{
-          'Maximum age': `${count(coverage.max_age_days)} days before the supply`,
+          'Maximum age': `${counted(coverage.max_age_days, 'day', 'days')} before the supply`,
           'Minimum grade': coverage.min_grade,
           'Checks as of': <DateTime at={coverage.created_at} />,
           'Batch of the gaps': coverage.batch_id && (

@@ -1,5 +1,5 @@
 import type { DossierProblem, DossierReport } from '@vat/evidence/verify-dossier';
-import { count } from '../../parts/format.js';
+import { count, counted } from '../../parts/format.js';
 
 /** Problems of one meaning that are listed. */
 const MAX_LISTED = 50;
@@ -16,12 +16,12 @@ const VERDICTS: Record<DossierReport['result'], { holds: boolean; word: string; 
 };
 
 const COUNTED = [
-  ['checks', 'checks'],
-  ['exchanges', 'exchanges'],
-  ['proofs', 'proofs'],
-  ['anchors', 'anchors'],
-  ['timestamps', 'time-stamps of single checks'],
-  ['supplies', 'supplies'],
+  ['checks', 'check', 'checks'],
+  ['exchanges', 'exchange', 'exchanges'],
+  ['proofs', 'proof', 'proofs'],
+  ['anchors', 'anchor', 'anchors'],
+  ['timestamps', 'time-stamp of a single check', 'time-stamps of single checks'],
+  ['supplies', 'supply', 'supplies'],
 ] as const;
 
 const ProblemGroup = ({ problems }: { problems: readonly DossierProblem[] }) => (
@@ -42,8 +42,8 @@ export const VerifyResult = ({ fileName, report }: { fileName: string; report: D
   const { holds, word, text } = VERDICTS[report.result];
   const meanings = [...new Set(report.problems.map(({ meaning }) => meaning))];
   const unlisted = report.problem_count - report.problems.length;
-  const counts = COUNTED.filter(([key]) => report.counts[key]).map(
-    ([key, name]) => `${count(report.counts[key] ?? 0)} ${name}`,
+  const counts = COUNTED.filter(([key]) => report.counts[key]).map(([key, one, many]) =>
+    counted(report.counts[key] ?? 0, one, many),
   );
   return (
     <div className="verification" role={holds ? 'status' : 'alert'}>
@@ -51,7 +51,7 @@ export const VerifyResult = ({ fileName, report }: { fileName: string; report: D
         <li className={holds ? 'holds' : 'fails'}>
           <strong>{word}</strong> {fileName}
           {counts.length > 0 && ` (${counts.join(', ')})`}
-          {report.problem_count > 0 && `: ${count(report.problem_count)} problems were found.`}
+          {report.problem_count > 0 && `: ${counted(report.problem_count, 'problem was', 'problems were')} found.`}
           {text !== '' && `. ${text}`}
           {report.reason && `: ${report.reason.message}`}
         </li>
@@ -60,7 +60,7 @@ export const VerifyResult = ({ fileName, report }: { fileName: string; report: D
         ))}
         {unlisted > 0 && (
           <li className="fails">
-            {count(unlisted)} further problems are not listed. verify.py --json counts them too.
+            {counted(unlisted, 'further problem is', 'further problems are')} not listed. verify.py --json counts all.
           </li>
         )}
       </ul>

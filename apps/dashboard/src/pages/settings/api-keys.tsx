@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { useUndoable } from '../../parts/deferred-actions.js';
 import { Field, Form, Select } from '../../parts/form.js';
-import { count } from '../../parts/format.js';
+import { counted } from '../../parts/format.js';
 import { Empty, ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, SecretOnce, Status } from '../../parts/text.js';
 import { Changing, useMay } from '../../session/session.js';
@@ -180,7 +180,7 @@ export const ApiKeys = () => {
       {collapsed.length > 0 && (
         <div className="actions">
           <Button small variant="quiet" aria-expanded={isExpanded} onPress={() => setExpanded(!isExpanded)}>
-            {isExpanded ? 'Hide' : 'Show'} {count(collapsed.length)} revoked {collapsed.length === 1 ? 'key' : 'keys'}
+            {isExpanded ? 'Hide' : 'Show'} {counted(collapsed.length, 'revoked key', 'revoked keys')}
           </Button>
         </div>
       )}
