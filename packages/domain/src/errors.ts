@@ -158,7 +158,7 @@ export const ERROR_CATALOGUE = {
   },
   FREQUENCY_NOT_ALLOWED: {
     status: 403,
-    message: 'The plan does not sell this frequency.',
+    message: 'The plan does not include this frequency.',
     remedy: 'Choose another frequency or a larger plan.',
   },
   WATCH_EXISTS: {

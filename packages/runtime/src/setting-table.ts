@@ -30,7 +30,7 @@ export const SETTINGS = {
   BASE_URL: setting(
     ['api', 'worker', 'stack'],
     address('https', 'http').optional(),
-    'Public URL of the API, used in `poll_url` and in links of e-mail; derived from HOST and PORT when unset.',
+    'Public URL of the service, used in `poll_url`, public links, invitations and e-mail; derived from HOST and PORT when unset.',
   ),
   DATABASE_URL: setting(
     ['api', 'worker', 'admin', 'stack'],
@@ -79,7 +79,7 @@ export const SETTINGS = {
   SECRET_KEY: setting(
     ['api', 'worker', 'admin', 'stack'],
     masterKey(),
-    'Master key for webhook secrets, sessions, public links and the development authority; `npm start` creates one and stores it in DATA_DIR.',
+    'Master key for webhook secrets, CSRF tokens, public links and the development authority; `npm start` creates one and stores it in DATA_DIR.',
     { secret: true, stack: masterKey().optional() },
   ),
   SECRET_KEY_PREVIOUS: setting(
