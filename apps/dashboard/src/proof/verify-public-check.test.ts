@@ -63,7 +63,7 @@ test('the data of a link holds: hash, form, position and chain', () => {
   expect(findings).toEqual([
     { holds: true, text: expect.stringMatching(/^The SHA-256 of the \d+ bytes of this check, computed in this/) },
     { holds: true, text: expect.stringContaining('canonical form') },
-    { holds: true, text: expect.stringMatching(/^The hash is leaf 0 of 2 in anchor 2: a path of 1 hashes leads to/) },
+    { holds: true, text: expect.stringMatching(/^The hash is leaf 1 of 2 in anchor 2: a path of 1 hashes leads to/) },
     { holds: true, text: 'Anchors 1 to 3 form a chain: each contains the hash of the one before it.' },
   ]);
 });
@@ -80,7 +80,7 @@ test('a changed check with the hash that fits it is not in the anchor', () => {
   const evidence = EVIDENCE.replace('"valid":true', '"valid":false');
   const { response_hash } = dataOf(evidence);
   expect(failures({ ...genuine, evidence, response_hash })).toEqual([
-    expect.stringMatching(/^The hash is not leaf 0 of anchor 2/),
+    expect.stringMatching(/^The hash is not leaf 1 of anchor 2/),
   ]);
 });
 

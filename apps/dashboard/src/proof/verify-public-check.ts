@@ -45,8 +45,8 @@ const verifyPosition = (
   return {
     holds,
     text: holds
-      ? `The hash is leaf ${index} of ${size} in anchor ${seq}: a path of ${path.length} hashes leads to the root ${root}.`
-      : `The hash is not leaf ${index} of anchor ${seq}: the path of ${path.length} hashes does not lead to the root ${root}.`,
+      ? `The hash is leaf ${index + 1} of ${size} in anchor ${seq}: a path of ${path.length} hashes leads to the root ${root}.`
+      : `The hash is not leaf ${index + 1} of anchor ${seq}: the path of ${path.length} hashes does not lead to the root ${root}.`,
   };
 };
 

@@ -20,7 +20,7 @@ const verifyPosition = async (api: Api, check: Check): Promise<Finding[]> => {
       path: proof.path.map(bytesOf),
       root: bytesOf(root),
     }),
-    text: `Leaf ${proof.leaf_index} of ${size} in anchor ${seq}: the path of ${proof.path.length} hashes leads to the root ${root}.`,
+    text: `Leaf ${proof.leaf_index + 1} of ${size} in anchor ${seq}: the path of ${proof.path.length} hashes leads to the root ${root}.`,
   };
   return [inclusion, ...(await verifyAnchorStamp(api, anchor, Date.now()))];
 };

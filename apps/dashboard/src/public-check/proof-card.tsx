@@ -32,7 +32,7 @@ const AnchorFacts = ({ data: { proof, anchors, anchored_by } }: { data: PublicVe
             {anchor?.seq} <code>{proof.anchor_id}</code>
           </>
         ),
-        Leaf: `${count(proof.leaf_index)} of ${count(proof.tree_size)}`,
+        Leaf: `${count(proof.leaf_index + 1)} of ${count(proof.tree_size)}`,
         Closed: anchor && <DateTime at={anchor.closed_at} seconds />,
         Root: anchor && <IdText id={anchor.root} what="the root" />,
       }}

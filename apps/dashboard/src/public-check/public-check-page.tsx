@@ -111,7 +111,7 @@ const ResultCard = ({ check }: { check: HashedCheck }) => (
       }}
     />
     {check.name === null && check.verdict === 'valid' && (
-      <p className="hint">This member state does not disclose names and addresses.</p>
+      <p className="hint">VIES states no name for this number. Some member states never disclose one.</p>
     )}
   </Card>
 );

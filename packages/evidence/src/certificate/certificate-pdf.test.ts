@@ -87,7 +87,7 @@ describe('certificatePdf', () => {
         '20 November 2026, 14:00:00.123 UTC by A true authority',
         'UTC by An anchoring authority',
         `${sampleId('anchor', 17)}, number 17`,
-        'leaf 123 of 4567',
+        'leaf 124 of 4567',
       ],
       ...['07'.repeat(32), 'check.json, check.tsr, proof.json, anchor.json, anchor.tsr', 'sh verify.sh'],
     ])

@@ -71,7 +71,7 @@ const writeEvidence = ({ page, input: { check, timestamp, anchor }, texts, utc }
   page.row(texts.timestamp, timestamp ? stamped(timestamp) : texts.notStamped, { height: 24 });
   if (anchor) {
     const { id, seq, closedAt, treeSize, root, stamp, proof } = anchor;
-    const position = texts.position(seq, utc(closedAt), proof.leafIndex, treeSize);
+    const position = texts.position(seq, utc(closedAt), proof.leafIndex + 1, treeSize);
     page.row(texts.anchor, `${publicId('anchor', id)}, ${position}`, { height: 24 });
     page.row(texts.root, hex(root), { face: 'mono', sizes: [7.5, 7], height: 20 });
     page.row(texts.anchorStamp, stamp ? stamped(stamp) : texts.notStamped, { height: 24 });

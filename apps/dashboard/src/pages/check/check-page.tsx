@@ -57,7 +57,7 @@ export const CheckPage = () => {
               }}
             />
             {data.name === null && data.verdict === 'valid' && (
-              <p className="hint">This member state does not disclose names and addresses.</p>
+              <p className="hint">VIES states no name for this number. Some member states never disclose one.</p>
             )}
           </Card>
           <TraderCard check={data} />

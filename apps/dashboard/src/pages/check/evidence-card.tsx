@@ -24,7 +24,7 @@ const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
           {anchor.seq} <code>{anchor.anchor_id}</code>
         </>
       ),
-      Leaf: `${count(anchor.leaf_index)} of ${count(anchor.tree_size)}`,
+      Leaf: `${count(anchor.leaf_index + 1)} of ${count(anchor.tree_size)}`,
       Chain: <Link to="/evidence">View all anchors</Link>,
     }}
   />

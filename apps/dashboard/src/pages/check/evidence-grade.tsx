@@ -9,7 +9,8 @@ export const GRADE_MEANINGS: Record<Grade, string> = {
   basic: 'VIES says that the number is valid. No source states name and address.',
   named: 'VIES says that the number is valid, and a source states name and address.',
   corroborated: 'A national register lists the trader as well.',
-  qualified: 'VIES or eVatR issued a proof of this lookup, and every trader detail you sent agrees.',
+  qualified:
+    'VIES or eVatR issued a proof of this lookup, and every trader detail you sent agrees according to VIES, eVatR or our comparison.',
 };
 
 /** Why the grade is not higher, or what would raise it. */

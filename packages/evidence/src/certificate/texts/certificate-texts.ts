@@ -63,6 +63,7 @@ export type CertificateTexts = {
   development: string;
   notStamped: string;
   anchor: string;
+  /** `leaf` counts from 1. */
   position: (seq: number, closedAt: string, leaf: number, size: number) => string;
   notAnchored: string;
   root: string;
