@@ -313,6 +313,19 @@ test('the list of pending requests has more than one page', async () => {
     .getByRole('row', { name: /PT501964843/ })
     .nth(20)
     .waitFor();
+  // While a member state is down its requests stay due.
+  const { page } = visit;
+  await page.route('**/app/api/requests?*', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replaceAll(
+      /"next_attempt_at":"[^"]+"/g,
+      '"next_attempt_at":"2026-01-01T00:00:00Z"',
+    );
+    await route.fulfill({ response, body });
+  });
+  await visit.go('/checks');
+  await pending.getByText('due, waiting for the member state').first().waitFor();
+  await page.unroute('**/app/api/requests?*');
 });
 
 test('without page updates an open list polls', async () => {
@@ -345,7 +358,7 @@ test('a check of an earlier release is shown without match and grade, and its ev
     ],
   );
   await visit.go(`/checks/${id}`);
-  await page.getByRole('region', { name: 'Trader match' }).getByText('not_processed').first().waitFor();
+  await page.getByRole('region', { name: 'Trader match' }).getByText('not processed').first().waitFor();
   expect(await page.getByText('Evidence grade').count()).toBe(0);
   await page.getByRole('button', { name: 'Verify' }).click();
   await page.getByRole('status').getByRole('listitem').nth(1).waitFor();

@@ -52,6 +52,10 @@ export const DateTime = ({ at, seconds = false }: MomentProps) => (
   </time>
 );
 
+/** When a request is looked up next. One that is due waits: its member state is down or busy. */
+export const NextAttempt = ({ at }: { at: string }) =>
+  Date.parse(at) > Date.now() ? <DateTime at={at} seconds /> : 'due, waiting for the member state';
+
 /** The icon and the name of the service, for pages without navigation. */
 export const Brand = () => (
   <>
@@ -108,10 +112,10 @@ const TONES: Record<string, readonly string[]> = {
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 
-/** A status as the API spells it. */
+/** A status in the words of the API. */
 export const Status = ({ word }: { word: string }) => {
   const tone = Object.keys(TONES).find((name) => TONES[name]?.includes(word)) ?? 'calm';
-  return <span className={`status ${tone}`}>{word}</span>;
+  return <span className={`status ${tone}`}>{word.replaceAll('_', ' ')}</span>;
 };
 
 /** A secret that is shown once, with a button to copy it. */

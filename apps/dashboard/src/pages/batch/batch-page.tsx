@@ -105,11 +105,11 @@ const LINE_COLUMNS: readonly Column<BatchLine>[] = [
   {
     head: 'VAT number',
     cell: ({ check_id, vat_number, input }) => {
-      const text = vat_number ?? shorten(input);
-      if (check_id === null) return text === '' ? <em>empty</em> : text;
+      if (vat_number === null) return shorten(input) || <em>empty</em>;
+      if (check_id === null) return <span className="clipped">{vat_number}</span>;
       return (
         <Link to="/checks/$id" params={{ id: check_id }} className="main-link">
-          {text}
+          {vat_number}
         </Link>
       );
     },

@@ -8,7 +8,7 @@ import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/f
 import { count } from '../../parts/format.js';
 import { NewCheck, NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
-import { Card, DateTime, Status } from '../../parts/text.js';
+import { Card, DateTime, NextAttempt, Status } from '../../parts/text.js';
 
 const CHECK_COLUMNS: readonly Column<Check>[] = [
   {
@@ -67,8 +67,8 @@ const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filt
           form.current && onChange({ ...filledFields(form.current, TEXT_FILTERS), ...(valid === '' ? {} : { valid }) })
         }
       />
-      <Field label="From" name="from" type="date" defaultValue={filters.from ?? ''} />
-      <Field label="Before" name="to" type="date" defaultValue={filters.to ?? ''} />
+      <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
+      <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
       <div className="actions">
         <Button type="submit">Filter</Button>
         {isFiltered && (
@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<CheckRequest>[] = [
   { head: 'Attempts', figures: true, cell: ({ attempts }) => count(attempts) },
   {
     head: 'Next attempt',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <DateTime at={next_attempt_at} seconds /> : null),
+    cell: ({ next_attempt_at }) => next_attempt_at && <NextAttempt at={next_attempt_at} />,
   },
 ];
 

@@ -178,7 +178,10 @@ export const CoveragePage = () => {
           <a className="button" href={addressOf(`${path}/results.csv`)} download>
             Results (CSV)
           </a>
-          <DownloadButton path={`/exports/dossier.zip?coverage_id=${encodeURIComponent(id)}`} fileName="dossier.zip">
+          <DownloadButton
+            path={`/exports/dossier.zip?coverage_id=${encodeURIComponent(id)}`}
+            fileName={`dossier-${id}.zip`}
+          >
             Dossier
           </DownloadButton>
           <Changing>

@@ -63,8 +63,8 @@ export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => {
         options={optionsOf(EVENTS)}
         onChange={(value) => change('event', value)}
       />
-      <Field label="From" name="from" type="date" defaultValue={filters.from ?? ''} />
-      <Field label="Before" name="to" type="date" defaultValue={filters.to ?? ''} />
+      <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
+      <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
       <div className="actions">
         <Button type="submit">Filter</Button>
         {Object.keys(filters).length > 0 && (
@@ -77,8 +77,8 @@ export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => {
   );
 };
 
-/** Resends the failed deliveries of the period of the filters. Without a complete period there is nothing to press. */
-export const ResendFailed = ({ filters: { event, from, to } }: Pick<FiltersProps, 'filters'>) => {
+/** Resends the failed deliveries of the period of the filters. Without a complete period the list of failed ones says what to do. */
+export const ResendFailed = ({ filters: { status, event, from, to } }: Pick<FiltersProps, 'filters'>) => {
   const sendOnce = useIdempotencyKey();
   const resend = useApiMutation(['deliveries'], (api) =>
     sendOnce([event, from, to], (headers) =>
@@ -88,7 +88,9 @@ export const ResendFailed = ({ filters: { event, from, to } }: Pick<FiltersProps
       }),
     ),
   );
-  if (from === undefined || to === undefined) return null;
+  if (from === undefined || to === undefined) {
+    return status === 'failed' && <p className="hint">To send failed events again, filter by From and Before.</p>;
+  }
   return (
     <>
       <div className="actions">

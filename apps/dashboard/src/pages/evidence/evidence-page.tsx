@@ -83,6 +83,10 @@ const readBody = (response: Response, onBytes: (bytes: number) => void): Promise
   return new Response(response.body?.pipeThrough(count), response).blob();
 };
 
+/** The name that the service gives a file, with its time, so that several exports have different names. */
+const fileNameOf = ({ headers }: Response): string | undefined =>
+  /filename="?([\w.-]+)/.exec(headers.get('content-disposition') ?? '')?.[1];
+
 const FILTERS = ['from', 'to', 'vat_number', 'reference'] as const;
 
 const ExportCard = () => {
@@ -95,8 +99,10 @@ const ExportCard = () => {
     const { signal } = stop.current;
     setBytes(0);
     const headers = { Accept: 'application/zip' };
-    const file = await readBody(await api.send('GET', '/exports/dossier.zip', { query, signal, headers }), setBytes);
-    saveFile(file, 'dossier.zip');
+    const response = await api.send('GET', '/exports/dossier.zip', { query, signal, headers });
+    const name = fileNameOf(response) ?? 'dossier.zip';
+    saveFile(await readBody(response, setBytes), name);
+    return name;
   });
   return (
     <Card
@@ -109,8 +115,8 @@ const ExportCard = () => {
         validate={validatePeriod}
         onSubmit={({ currentTarget }) => dossier.mutate(filledFields(currentTarget, FILTERS))}
       >
-        <Field label="From" name="from" type="date" />
-        <Field label="Before" name="to" type="date" />
+        <Field label="From (UTC)" name="from" type="date" />
+        <Field label="Before (UTC)" name="to" type="date" />
         <Field label="VAT number" name="vat_number" autoComplete="off" />
         <Field label="Reference" name="reference" autoComplete="off" />
         <div className="actions">
@@ -132,7 +138,11 @@ const ExportCard = () => {
           text={`${byteCount(bytes)} downloaded. Leaving this page cancels the export.`}
         />
       )}
-      {dossier.isSuccess && <p role="status">Exported dossier.zip ({byteCount(bytes)}).</p>}
+      {dossier.isSuccess && (
+        <p role="status">
+          Exported {dossier.data} ({byteCount(bytes)}).
+        </p>
+      )}
     </Card>
   );
 };

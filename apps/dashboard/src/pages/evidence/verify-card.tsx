@@ -68,7 +68,7 @@ const ChooseDossier = ({ onFile }: { onFile: (file: File) => void }) => {
         accept=".zip,application/zip"
         onChange={(event) => choose(event.target.files?.[0])}
       />
-      <p className="hint">Drop dossier.zip here or choose it. It stays on this computer: nothing is uploaded.</p>
+      <p className="hint">Drop a dossier here or choose it. It stays on this computer: nothing is uploaded.</p>
     </DropZone>
   );
 };

@@ -5,7 +5,7 @@ import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js
 import { useApiQuery } from '../../api/use-api-query.js';
 import { count, duration } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
-import { DateTime, Facts, IdText, Page, Status } from '../../parts/text.js';
+import { DateTime, Facts, IdText, NextAttempt, Page, Status } from '../../parts/text.js';
 import { useMay } from '../../session/session.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
@@ -56,13 +56,13 @@ const RequestOutcome = ({ id }: { id: string }) => {
             <>
               <p>
                 The member state has not answered yet. The service retries in the background. The result appears here
-                and is sent to your webhook. The check counts towards your quota when it completes.
+                and is sent to your webhook, if you have one. The check counts towards your quota when it completes.
               </p>
               <Facts
                 facts={{
                   Attempts: count(attempts),
                   'Last error': last_error,
-                  'Next attempt': next_attempt_at && <DateTime at={next_attempt_at} seconds />,
+                  'Next attempt': next_attempt_at && <NextAttempt at={next_attempt_at} />,
                   'Retries until': give_up_at && <DateTime at={give_up_at} seconds />,
                   'Request ID': <IdText id={id} what="the request ID" />,
                 }}

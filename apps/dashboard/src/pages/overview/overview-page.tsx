@@ -14,17 +14,24 @@ import { FirstSteps } from '../welcome/welcome-page.js';
 import { ChecksChart } from './checks-chart.js';
 import { MemberStates } from './member-states.js';
 
-type FigureProps = { value: number; text: string; to: '/checks' | '/batches' | '/deliveries'; isBad?: boolean };
+type FigureProps = {
+  value: number;
+  one: string;
+  many: string;
+  to: '/checks' | '/batches' | '/deliveries';
+  search?: { status?: 'failed' };
+  isBad?: boolean;
+};
 
-const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
+const Figure = ({ value, one, many, to, search = {}, isBad = false }: FigureProps) => {
   const id = useId();
   return (
     <li className={isBad ? 'bad' : undefined}>
       <span id={id}>
-        <strong>{count(value)}</strong> {text}
+        <strong>{count(value)}</strong> {value === 1 ? one : many}
       </span>
       {value > 0 && (
-        <Link to={to} aria-describedby={id}>
+        <Link to={to} search={search} aria-describedby={id}>
           View
         </Link>
       )}
@@ -36,12 +43,14 @@ const Figure = ({ value, text, to, isBad = false }: FigureProps) => {
 const Figures = ({ overview }: { overview: Overview }) => (
   <Card title="Activity">
     <ul className="figures-row">
-      <Figure value={overview.pending_requests} text="pending requests" to="/checks" />
-      <Figure value={overview.active_batches} text="active batches" to="/batches" />
+      <Figure value={overview.pending_requests} one="pending request" many="pending requests" to="/checks" />
+      <Figure value={overview.active_batches} one="active batch" many="active batches" to="/batches" />
       <Figure
         value={overview.failed_deliveries}
-        text="failed deliveries in the last 7 days"
+        one="failed delivery in the last 7 days"
+        many="failed deliveries in the last 7 days"
         to="/deliveries"
+        search={{ status: 'failed' }}
         isBad={overview.failed_deliveries > 0}
       />
     </ul>

@@ -70,7 +70,10 @@ const memberColumns = (own: string, mayManage: boolean): readonly Column<Member>
       head: 'E-mail',
       cell: ({ email }) => (
         <>
-          <strong className="clipped">{email}</strong> {email === own && <span className="hint">(you)</span>}
+          <strong className="clipped" title={email}>
+            {email}
+          </strong>{' '}
+          {email === own && <span className="hint">(you)</span>}
         </>
       ),
     },
