@@ -358,7 +358,7 @@ test('a check of an earlier release is shown without match and grade, and its ev
     ],
   );
   await visit.go(`/checks/${id}`);
-  await page.getByRole('region', { name: 'Trader match' }).getByText('not processed').first().waitFor();
+  await page.getByRole('region', { name: 'Trader match' }).getByText('not_processed').first().waitFor();
   expect(await page.getByText('Evidence grade').count()).toBe(0);
   await page.getByRole('button', { name: 'Verify' }).click();
   await page.getByRole('status').getByRole('listitem').nth(1).waitFor();

@@ -112,10 +112,10 @@ const TONES: Record<string, readonly string[]> = {
   busy: ['pending', 'running', 'queued', 'revoking'],
 };
 
-/** A status in the words of the API. */
+/** A status as the API spells it. */
 export const Status = ({ word }: { word: string }) => {
   const tone = Object.keys(TONES).find((name) => TONES[name]?.includes(word)) ?? 'calm';
-  return <span className={`status ${tone}`}>{word.replaceAll('_', ' ')}</span>;
+  return <span className={`status ${tone}`}>{word}</span>;
 };
 
 /** A secret that is shown once, with a button to copy it. */
