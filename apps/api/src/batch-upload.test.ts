@@ -100,6 +100,30 @@ test.each([
   expect(body.file_name).toBe(stored);
 });
 
+test('a label or file name that is not UTF-8 is refused, because it would be stored as another text', async () => {
+  const send = (...parts: string[]) =>
+    fetch(`${world.baseUrl()}/v1/batches`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.live_key}`, 'content-type': 'multipart/form-data; boundary=X' },
+      body: Buffer.from([...parts.map((part) => `--X\r\n${part}\r\n`), '--X--\r\n'].join(''), 'latin1'),
+    });
+  const label = (type = '') => `Content-Disposition: form-data; name="label"\r\n${type}\r\nM\xfcller`;
+  const refusals = [
+    ['file', await send(filePart('filename="M\xfcller.csv"'))],
+    ['file', await send(filePart(`filename*=UTF-8''M%FCller.csv`))],
+    ['label', await send(filePart(), label())],
+    ['label', await send(label('Content-Type: text/plain; charset=utf-8\r\n'), filePart())],
+  ] as const;
+  for (const [field, answer] of refusals) {
+    const { error } = (await answer.json()) as { error: Record<string, unknown> };
+    expect([answer.status, error.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(error.message).toContain('is not UTF-8');
+    expect(error.fields).toMatchObject([{ path: field }]);
+  }
+  const declared = await send(label('Content-Type: text/plain; charset=iso-8859-1\r\n'), filePart());
+  expect([declared.status, await declared.json()]).toEqual([201, expect.objectContaining({ label: 'Müller' })]);
+});
+
 test('a file without a name and a part without a type are accepted', async () => {
   const { status, body } = await writtenForm([`Content-Disposition: form-data; name="file"\r\n\r\n${FILE}`]);
   expect([status, body.file_name, body.total]).toEqual([201, null, 2]);

@@ -54,9 +54,19 @@ const parserOf = (req: IncomingMessage, boundary: string | undefined): BusboyIns
   }
 };
 
+/** U+FFFD, which the parser puts in the place of bytes that are not UTF-8, or not of the charset that a part declares. */
+const REPLACED = '\uFFFD';
+
+/**
+ * BAD_REQUEST for a text with U+FFFD: it would be stored as a text that nobody sent. The parser passes on decoded texts only, so
+ * one that was sent with U+FFFD, which is damaged too, is refused as well.
+ */
+const refuseReplaced = (path: string, what: string): AppError =>
+  badRequest(path, `${what} is not UTF-8, or has characters that were replaced with U+FFFD`);
+
 /**
  * Reads a form with one file, named `file`, and the text fields in `known`. Fails as {@link pipeWithLimit} does, or with
- * BAD_REQUEST when a field is unknown, repeated or missing, or the body is malformed.
+ * BAD_REQUEST when a field is unknown, repeated, missing or not UTF-8, or the body is malformed.
  */
 export const readMultipart = (
   req: IncomingMessage,
@@ -77,6 +87,10 @@ export const readMultipart = (
       return fail(badRequest(shown, name === FILE ? 'file is sent twice' : 'The only file is called file'));
     }
     fileName = tidyFileName(given);
+    if (given?.includes(REPLACED)) {
+      part.resume();
+      return fail(refuseReplaced(FILE, 'The name of the file'));
+    }
     part.on('data', (chunk: Buffer) => {
       if (!file.add(chunk)) fail(new AppError('FILE_TOO_LARGE'));
     });
@@ -86,6 +100,7 @@ export const readMultipart = (
       const shown = name?.slice(0, SHOWN_CHARACTERS) ?? '';
       fail(badRequest(shown, `${shown === '' ? 'A part without a name' : shown} is not a known field`));
     } else if (Object.hasOwn(fields, name)) fail(badRequest(name, `${name} is sent twice`));
+    else if (value.includes(REPLACED)) fail(refuseReplaced(name, name));
     else fields[name] = value;
   });
   parser.on('partsLimit', () => fail(badRequest('', 'The form has too many parts')));
