@@ -179,6 +179,9 @@ test.each([
   [['backup'], /Name the directory/],
   [['restore'], /Name the directory/],
   [['backup', 'a', 'b'], /Unexpected argument b.*backup DIR/],
+  // No folder can be created there, whatever the user.
+  [['backup', '/proc/nope'], /^\/proc\/nope cannot be created \(ENOENT\): name a directory that can be written/],
+  [['backup', '/proc/nope/again'], /cannot be created \(ENOENT\)/],
   [['restore', '/nonexistent/backup'], /manifest\.json cannot be read \(ENOENT\).*admin backup/],
 ])('%j is refused and says what to write', async (words, message) => {
   expect(await world.admin(...words)).toEqual({ error: { code: 'USAGE', message: expect.stringMatching(message) } });

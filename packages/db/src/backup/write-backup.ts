@@ -23,6 +23,17 @@ const assertFree = async (directory: string): Promise<void> => {
   if (entries.length > 0) throw new BackupError(`${directory} is not empty: name a new directory for each backup.`);
 };
 
+/** Creates a folder and those above it. `mkdir` with `recursive` never ends where none can be created, such as in /proc. */
+const createFolder = async (folder: string): Promise<void> => {
+  const create = () => mkdir(folder, { mode: 0o700 });
+  await create().catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return;
+    if (error.code !== 'ENOENT') throw error;
+    await createFolder(path.dirname(folder));
+    await create();
+  });
+};
+
 /** Copies all tables as one snapshot sees them. */
 const copyTables = async (client: pg.Client, directory: string, now: () => Date): Promise<Manifest> => {
   const names = (await describeTables(client)).map(({ name }) => pg.escapeIdentifier(name));
@@ -56,7 +67,9 @@ export const writeBackup = async (url: string, directory: string, now: () => Dat
   const client = await connectClient(url, 'vat-backup');
   try {
     await prepareConnection(client);
-    await mkdir(partial, { recursive: true, mode: 0o700 });
+    await createFolder(partial).catch((error: NodeJS.ErrnoException) => {
+      throw new BackupError(`${directory} cannot be created (${error.code}): name a directory that can be written.`);
+    });
     const manifest = await copyTables(client, partial, now);
     const file = path.join(partial, MANIFEST_FILE);
     await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
