@@ -12,14 +12,17 @@ export const readJson = (body: Uint8Array): unknown => {
 export const isHtml = (body: Uint8Array): boolean =>
   new TextDecoder().decode(body.subarray(0, 64)).trimStart().startsWith('<');
 
-const SECONDS = /^\d{1,9}$/;
+const SECONDS = /^\d+$/;
 /** Every HTTP date begins with the name of its day. Nothing else is read as one: `Date.parse` accepts nearly everything. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 const dateMs = (text: string | undefined): number =>
   text !== undefined && HTTP_DATE.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN;
 
-/** Milliseconds of a Retry-After; 0 for a time in the past, null without one that is seconds or an HTTP date. */
+/**
+ * Milliseconds of a Retry-After, Infinity for more seconds than a number holds; 0 for a time in the past, null without one that is
+ * seconds or an HTTP date. The caller limits them.
+ */
 export const retryAfterMs = (headers: Readonly<Record<string, string>>, receivedAt: Date): number | null => {
   const value = headers['retry-after']?.trim() ?? '';
   if (SECONDS.test(value)) return Number(value) * 1_000;

@@ -19,6 +19,8 @@ test.each([
   ['60', 60_000],
   ['61', 60_000],
   ['86400', 60_000],
+  ['999999999999', 60_000],
+  ['9'.repeat(400), 60_000],
   ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
   ['Sunday, 22-Nov-26 12:00:30 GMT', 30_000],
   ['Sun Nov 22 12:00:30 2026', 30_000],
@@ -27,7 +29,7 @@ test.each([
   expect(read({ 'retry-after': value })?.ms).toBe(ms);
 });
 
-test.each(['0', '', 'soon', '-5', '1.5', '1e3', 'Sun, 22 Nov 2026 11:00:00 GMT', 'Sun, 99 Nov 2026', '9'.repeat(400)])(
+test.each(['0', '', 'soon', '-5', '1.5', '1e3', 'Sun, 22 Nov 2026 11:00:00 GMT', 'Sun, 99 Nov 2026'])(
   '%j is no delay',
   (value) => {
     expect(read({ 'retry-after': value })).toBeNull();
