@@ -19,6 +19,7 @@ import {
 import {
   insertAccount,
   insertChecks,
+  numberOf,
   provideAuditorTools,
   type RunTool,
   startWorld,
@@ -255,6 +256,28 @@ test('an error in the middle closes the connection, and the account can export a
   expect(await statusOf(account, world.apis[1])).toBe(200);
   const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted during the export'));
   expect(failure).toBeDefined();
+}, 60_000);
+
+test('a coverage that is deleted during its download closes the connection, and the log says why', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const date = new Date().toISOString().slice(0, 10);
+  const lines = Array.from({ length: MUCH.count }, (_, n) => `${numberOf('FR', n)},${date}`);
+  const { body } = await world
+    .http(account.live_key)
+    .post('/v1/coverage')
+    .type('text/csv')
+    .send(['vat_number,date', ...lines].join('\n'))
+    .expect(201);
+  const running = await begin(account, world.apis[0], `?coverage_id=${body.coverage_id}`);
+  expect(running.statusCode).toBe(200);
+  await world.sql('DELETE FROM coverage WHERE id = $1', [uuidOf('coverage', body.coverage_id)]);
+  await expect(buffer(running)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  const id = String(running.headers['x-request-id']);
+  const written = await until('the log line', () =>
+    world.apis[0]?.lines().find((line) => line.includes('ended early') && line.includes(id)),
+  );
+  expect(JSON.parse(written)).toMatchObject({ level: 'warn', code: 'NOT_FOUND' });
 }, 60_000);
 
 // Each of the following has an account of its own. This one comes first, because it waits for the longest.

@@ -82,6 +82,8 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
   if (refusal.code === 'INTERNAL')
     contextOf(res).log.error('A request failed with an internal error.', errorFields(error));
+  else if (res.headersSent)
+    contextOf(res).log.warn('An answer ended early, after its first byte.', { code: refusal.code });
   contextOf(res).errorCode = refusal.code;
   if (res.headersSent) return next(error);
   const retryAfter = refusal.extra.retry_after;
