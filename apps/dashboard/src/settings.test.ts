@@ -287,7 +287,7 @@ test('a double click counts once, on forms and other buttons, and separate click
   const held = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  await page.route('**/app/api/keys', async (route) => {
+  await page.route(/app\/api\/keys\?/, async (route) => {
     await held;
     await route.continue();
   });
@@ -368,6 +368,31 @@ test('an endpoint that loads late does not change a field with input or focus', 
   await openAndLoadAfter(() => field.focus());
   await field.blur();
   expect(await field.inputValue()).toMatch(/^https:\/\/127\.0\.0\.1/);
+});
+
+test('Save is shown once the keys above it have loaded, so that it does not move under the pointer', async () => {
+  const { page } = visit;
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const keys = /\/app\/api\/keys\?/;
+  await page.route(keys, async (route) => {
+    await held;
+    await route.continue();
+  });
+  // From another page: from this one, the browser would not load it again.
+  await visit.go('/deliveries');
+  await visit.go('/settings#webhook');
+  await region('API keys').getByText('Loading…').waitFor();
+  const save = region('Webhook').getByRole('button', { name: 'Save' });
+  expect(await save.count()).toBe(0);
+  answer();
+  await save.waitFor();
+  expect(await region('API keys').getByRole('row').count()).toBeGreaterThan(1);
+  // A link to the card leads there although it appears late.
+  await until('the card at the top', async () => Number((await region('Webhook').boundingBox())?.y) < 200);
+  await page.unroute(keys);
 });
 
 test('an endpoint is removed after confirmation, and its deliveries stay', async () => {

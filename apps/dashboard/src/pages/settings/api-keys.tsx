@@ -86,7 +86,7 @@ const PAGE_SIZE = 100;
 const POLL_INTERVAL_MS = 4_000;
 
 /** All keys of the account. All pages are loaded, since active keys can be on any of them. */
-const useAccountKeys = (): AccountKeys => {
+export const useAccountKeys = (): AccountKeys => {
   const keys = useApiList<ApiKey>('keys', '/keys', { limit: PAGE_SIZE }, POLL_INTERVAL_MS);
   const { data = [], hasNextPage, isFetching, isError, fetchNextPage } = keys;
   useEffect(() => {
@@ -121,8 +121,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 ];
 
 /** The API keys of the account: create, show once, revoke. */
-export const ApiKeys = () => {
-  const { keys, shown, collapsed } = useAccountKeys();
+export const ApiKeys = ({ keys, shown, collapsed }: AccountKeys) => {
   const [isExpanded, setExpanded] = useState(false);
   const [kind, setKind] = useState<'live' | 'test'>('live');
   const [name, setName] = useState('');

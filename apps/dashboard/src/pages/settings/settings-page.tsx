@@ -7,7 +7,7 @@ import { QueryView } from '../../parts/states.js';
 import { Card, Facts, Page, Status } from '../../parts/text.js';
 import { useSession } from '../../session/session.js';
 import { chooseTheme, readTheme, type Theme } from '../../shell/theme.js';
-import { ApiKeys } from './api-keys.js';
+import { ApiKeys, useAccountKeys } from './api-keys.js';
 import { ChangePassword } from './change-password.js';
 import { Members } from './members.js';
 import { Notifications } from './notifications.js';
@@ -66,18 +66,26 @@ const PlanCard = () => {
 };
 
 /** Settings of the account, and its plan. */
-export const SettingsPage = () => (
-  <Page title="Settings">
-    <ApiKeys />
-    <WebhookCard />
-    <ReceiverSamples />
-    <Members />
-    <Notifications />
-    <PlanCard />
-    <ChangePassword />
-    <Appearance />
-    <p className="hint">
-      For the API reference, see <a href="/docs">/docs</a>.
-    </p>
-  </Page>
-);
+export const SettingsPage = () => {
+  const accountKeys = useAccountKeys();
+  return (
+    <Page title="Settings">
+      <ApiKeys {...accountKeys} />
+      {/* They would move down when the keys load, and a press on Save at that moment would do nothing. */}
+      {!accountKeys.keys.isPending && (
+        <>
+          <WebhookCard />
+          <ReceiverSamples />
+          <Members />
+          <Notifications />
+          <PlanCard />
+          <ChangePassword />
+          <Appearance />
+        </>
+      )}
+      <p className="hint">
+        For the API reference, see <a href="/docs">/docs</a>.
+      </p>
+    </Page>
+  );
+};

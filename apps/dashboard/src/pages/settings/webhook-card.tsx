@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -27,6 +27,10 @@ export const WebhookCard = () => {
   const [typed, setTyped] = useState<string | null>(null);
   const url = typed ?? webhook?.url ?? '';
   const atFocus = useRef({ typed, url });
+  // The router looks for the target of a link before the page shows this card.
+  useEffect(() => {
+    if (window.location.hash === '#webhook') document.getElementById('webhook')?.scrollIntoView();
+  }, []);
   // Separate from the mutation: a later failed call must not hide the secret.
   const [saved, setSaved] = useState<Saved | null>(null);
 
