@@ -2,6 +2,7 @@ import { describeRedisAddress, type RedisAddress, readRedisAddress } from '@vat/
 import { Cluster, Redis } from 'ioredis';
 import { connectSentinel } from './connect-sentinel.js';
 import { QUEUES } from './job-catalogue.js';
+import { tlsOptions } from './tls-connector.js';
 
 /** A connection to one Redis, to the master of a Sentinel set, or to all masters of a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -64,7 +65,7 @@ const connectCluster = (
 ): Cluster => {
   const cluster = new Cluster(nodes, {
     redisOptions: {
-      ...{ ...optionsOf(role), ...login, ...(tls === null ? {} : { tls }) },
+      ...{ ...optionsOf(role), ...login, ...tlsOptions(tls) },
       // A copy of a cluster's connection has the same options.
       ...(role === 'consumer' ? { socketTimeout: SILENT_MS.waiting } : {}),
     },
@@ -91,7 +92,7 @@ const open = (url: string, role: RedisRole, onError: (error: Error) => void, ca?
   if (address.kind === 'cluster') return connectCluster(address, role, tls);
   const options = {
     ...{ ...optionsOf(role), enableOfflineQueue: role === 'consumer', retryStrategy },
-    ...(tls === null ? {} : { tls }),
+    ...tlsOptions(tls),
   };
   const redis =
     address.kind === 'sentinel' ? connectSentinel(address, options, onError) : new Redis(address.url, options);

@@ -1,5 +1,6 @@
 import type { RedisAddress } from '@vat/runtime/redis-address';
 import { Redis, type RedisOptions, SentinelConnector } from 'ioredis';
+import { tlsOptions } from './tls-connector.js';
 
 type SentinelAddress = Extract<RedisAddress, { kind: 'sentinel' }>;
 type Stream = Awaited<ReturnType<SentinelConnector['connect']>>;
@@ -18,7 +19,7 @@ const onFailover = (
   { tls, retryStrategy, connectTimeout, keepAlive }: SharedOptions,
   act: () => void,
 ): { close: () => void } => {
-  const options = { connectTimeout, keepAlive, maxRetriesPerRequest: null, ...(tls ? { tls } : {}) };
+  const options = { connectTimeout, keepAlive, maxRetriesPerRequest: null, ...tlsOptions(tls) };
   const sentinels = nodes.map((node) => new Redis({ ...node, ...sentinelLogin, ...options, retryStrategy }));
   for (const sentinel of sentinels) {
     // The connections to the master report when no Sentinel responds.

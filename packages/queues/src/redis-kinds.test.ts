@@ -20,6 +20,7 @@ import { joinCluster } from './join-cluster.js';
 import { publishPageUpdates, subscribePageUpdates } from './page-update.js';
 import { publishNotification, subscribeNotifications } from './request-notifications.js';
 import { startConsumer } from './start-consumer.js';
+import { TlsConnector } from './tls-connector.js';
 
 type Kind = 'single' | 'sentinel' | 'cluster';
 let single: RedisSet;
@@ -217,6 +218,15 @@ test('a certificate that REDIS_CA does not cover is refused, and so is a connect
     await expect(reachRedis(url)).rejects.toThrow(/does not answer/);
     await expect(reachRedis(url.replace('rediss', 'redis'))).rejects.toThrow(/does not answer/);
   }
+});
+
+test('a second error of a connection whose certificate was refused does not end the process', async () => {
+  const { hostname: host, port } = new URL(single.url);
+  const connector = new TlsConnector({ host, port: Number(port), tls: {} });
+  const stream = await connector.connect();
+  await new Promise((resolve) => stream.once('close', resolve));
+  expect(connector.firstError?.message).toMatch(/certificate/);
+  stream.emit('error', new Error('tlsv1 alert decode error'));
 });
 
 test.each([
