@@ -57,7 +57,7 @@ import { sessionCookie, sessionTokens } from './session.js';
 type DashboardSettings = SettingsOf<
   'api',
   | ('SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'SIGNUP' | 'PUBLIC_VERIFICATION' | 'WEBHOOK_ALLOWED_NETWORKS')
-  | ('SESSION_IDLE' | 'SESSION_MAX_AGE' | 'SMTP_URL')
+  | ('RATE_LIMIT' | 'SESSION_IDLE' | 'SESSION_MAX_AGE' | 'SMTP_URL')
 >;
 
 /** The built dashboard, next to this app in the checkout and in the image. */
@@ -179,6 +179,7 @@ export const composeDashboard = (
     }),
     signup: settings.SIGNUP,
     publicVerification: settings.PUBLIC_VERIFICATION === 'on',
+    keyRateLimit: settings.RATE_LIMIT,
     signUp: signUp({
       tokens,
       reserve: reserveTries(db, SIGN_UP_LIMITS.windowMs),

@@ -13,6 +13,8 @@ export type SessionRoutesDeps = {
   signup: 'open' | 'closed';
   /** Whether checks have public links. */
   publicVerification: boolean;
+  /** Maximum calls of one API key in any second. */
+  keyRateLimit: number;
   cookie: SessionCookie;
   tokens: SessionTokens;
   signIn: (input: SignInInput) => Promise<string>;
@@ -29,7 +31,14 @@ export type SessionRoutesDeps = {
  * The routes with which sessions begin and end: /app/api/session, /app/api/sessions, /app/api/password, and those of visitors,
  * /app/api/config, /app/api/sign-up and /app/api/invitation/accept.
  */
-export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...deps }: SessionRoutesDeps) => {
+export const sessionRoutes = ({
+  signup,
+  publicVerification,
+  keyRateLimit,
+  cookie,
+  tokens,
+  ...deps
+}: SessionRoutesDeps) => {
   const present = (session: SignedIn, token: string) => presentSession(session, tokens.csrfOf(token));
 
   /** Sets the cookie of a new session and returns what the page shows of it. */
@@ -76,6 +85,7 @@ export const sessionRoutes = ({ signup, publicVerification, cookie, tokens, ...d
     res.json({
       signup,
       public_verification: publicVerification,
+      key_rate_limit: keyRateLimit,
       session: session ? present(session, session.token) : null,
     });
   };

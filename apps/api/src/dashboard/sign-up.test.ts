@@ -66,12 +66,14 @@ test('GET /config shows a visitor whether accounts can be opened, and the sessio
   expect((await browser().call('get', '/config').expect(200)).body).toEqual({
     signup: 'open',
     public_verification: true,
+    key_rate_limit: 100_000,
     session: null,
   });
   const shut = browser(String(closed.ready.base_url));
   expect((await shut.call('get', '/config').expect(200)).body).toEqual({
     signup: 'closed',
     public_verification: true,
+    key_rate_limit: 100_000,
     session: null,
   });
   const email = newEmail();
@@ -81,6 +83,7 @@ test('GET /config shows a visitor whether accounts can be opened, and the sessio
   expect((await by.call('get', '/config').expect(200)).body).toEqual({
     signup: 'open',
     public_verification: true,
+    key_rate_limit: 100_000,
     session,
   });
   await by.call('delete', '/session').expect(204);

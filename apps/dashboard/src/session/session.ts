@@ -4,8 +4,13 @@ import type { ReactNode } from 'react';
 import { useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
 
-/** The data every page needs first: the session, whether sign-up is open, and whether checks have public links. */
-export type Boot = { signup: 'open' | 'closed'; public_verification: boolean; session: Session | null };
+/** The data every page needs first: the session, and what the operator has set. */
+export type Boot = {
+  signup: 'open' | 'closed';
+  public_verification: boolean;
+  key_rate_limit: number;
+  session: Session | null;
+};
 
 /** Query key of the boot data. */
 export const BOOT = ['boot'] as const;
@@ -34,11 +39,7 @@ export const useSetSession = (): ((session: Session | null) => void) => {
   const queries = useQueryClient();
   return (session) => {
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
-    queries.setQueryData<Boot>(BOOT, (boot) => ({
-      signup: boot?.signup ?? 'closed',
-      public_verification: boot?.public_verification ?? false,
-      session,
-    }));
+    queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session });
     notifyOtherWindows();
   };
 };

@@ -5,7 +5,7 @@ import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Facts, Page, Status } from '../../parts/text.js';
-import { useSession } from '../../session/session.js';
+import { useBoot, useSession } from '../../session/session.js';
 import { chooseTheme, readTheme, type Theme } from '../../shell/theme.js';
 import { ApiKeys, useAccountKeys } from './api-keys.js';
 import { ChangePassword } from './change-password.js';
@@ -40,6 +40,7 @@ const Appearance = () => {
 const PlanCard = () => {
   const { account } = useSession();
   const { plan, allowance } = account;
+  const boot = useBoot().data;
   const usage = useApiQuery<Usage>('usage', '/usage', { every: 60_000 });
   return (
     <Card title="Plan" hint="To change your plan, contact the operator of the service.">
@@ -56,7 +57,7 @@ const PlanCard = () => {
                   : `up to ${count(allowance.watches)}, ${allowance.frequencies.join(' or ')}`,
               'Pending requests': 'up to 200',
               'Concurrent batches': 'up to 5, each with up to 10,000 rows and 2 MiB',
-              'Requests per second': '10 per key',
+              'Requests per second': boot && `${count(boot.key_rate_limit)} per key`,
             }}
           />
         )}
