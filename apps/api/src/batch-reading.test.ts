@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { publicId, uuidOf } from '@vat/domain';
 import {
   insertAccount,
@@ -120,6 +121,12 @@ describe('a batch that has completed', () => {
     expect(await numbersOf(`valid=false&cursor=${page.next_cursor}`)).toEqual([4]);
     await get(`/${id}/lines?valid=true&cursor=${page.next_cursor}`).expect(400);
     expect((await get(`/${id}/lines?status=queued`)).body).toEqual({ data: [], next_cursor: null });
+    const [third] = (await get(`/${id}/lines?valid=false`)).body.data;
+    const list = JSON.stringify(['lines', uuidOf('batch', id), null]);
+    const position = Buffer.from(String(uuidOf('line', third.line_id)).replaceAll('-', ''), 'hex');
+    const earlier = Buffer.concat([position, createHash('sha256').update(list).digest().subarray(0, 8)]);
+    // A cursor of a release without the filter `valid`.
+    expect(await numbersOf(`cursor=${earlier.toString('base64url')}`)).toEqual([4, 5]);
   });
 
   test('is deleted with its lines, and its checks stay', async () => {

@@ -107,7 +107,9 @@ export const batchRoutes = (deps: BatchRoutesDeps): Pick<Routes, keyof typeof BA
     listBatchLines: ({ id, caller, query: { status, valid, ...page } }) => {
       const find = async (afterId: string | null, limit: number) =>
         found(await deps.listLines(id, caller.accountId, { status, valid, afterId, limit }));
-      return replyWithPage(page, ['lines', id, status, valid], find, presentBatchLine);
+      // Without `valid` as it was before there was such a filter, so that its cursors lead on after an upgrade.
+      const list = ['lines', id, status, ...(valid === undefined ? [] : [valid])] as const;
+      return replyWithPage(page, list, find, presentBatchLine);
     },
 
     getBatchResults: results.csv,
