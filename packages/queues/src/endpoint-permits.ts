@@ -19,12 +19,13 @@ type EndpointPermitsOptions = {
 /**
  * `taken`: the caller holds a permit. `release` takes how long the receiver took in milliseconds, null without a POST, and
  * never rejects.
- * `full`: the caller delays the job, which usually runs earlier: the next released permit promotes it.
+ * `full`: the caller delays the job, which usually runs earlier: the next released permit promotes it. `waiting`: the jobs of the
+ * endpoint that were refused so far, this one included.
  * `slow`: only the retry queue serves the endpoint until it responds quickly again.
  */
 export type EndpointPermit =
   | { kind: 'taken'; release: (durationMs: number | null) => Promise<void> }
-  | { kind: 'full' }
+  | { kind: 'full'; waiting: number }
   | { kind: 'slow' };
 
 /** Acquires a permit of an endpoint for a job of a queue class. Throws while Redis is unavailable. */
@@ -56,7 +57,7 @@ if redis.call('ZCARD', flights) < (slow and slowShare or share) then
 end
 redis.call('ZADD', waiting, string.format('%.0f', now), member)
 redis.call('PEXPIRE', waiting, 600000)
-return 'full'`;
+return redis.call('ZCARD', waiting)`;
 
 /**
  * Updates the moving average: the first duration starts it, and about the last ten determine it. Returns the jobs to
@@ -91,16 +92,17 @@ return members`;
  */
 export const endpointPermits = (options: EndpointPermitsOptions): AcquirePermit => {
   const { connection, prefix, share, slowShare, slowAfterMs, holdMs, promote } = options;
-  const acquire = defineScript<EndpointPermit['kind']>(connection, 'acquirePermit', 3, ACQUIRE);
+  const acquire = defineScript<'taken' | 'slow' | number>(connection, 'acquirePermit', 3, ACQUIRE);
   const release = defineScript<string[]>(connection, 'releasePermit', 3, RELEASE);
 
   return async (endpoint, jobId, queueClass) => {
     const tag = `${prefix}:{endpoint-${endpoint}}`;
     const keys = [`${tag}:flights`, `${tag}:duration`, `${tag}:waiting`];
-    const kind = await acquire(...keys, jobId, queueClass, share, slowShare, slowAfterMs, holdMs);
-    if (kind !== 'taken') return { kind };
+    const acquired = await acquire(...keys, jobId, queueClass, share, slowShare, slowAfterMs, holdMs);
+    if (typeof acquired === 'number') return { kind: 'full', waiting: acquired };
+    if (acquired === 'slow') return { kind: 'slow' };
     return {
-      kind,
+      kind: 'taken',
       release: async (durationMs) => {
         // A permit that cannot be released expires.
         const next = await release(...keys, jobId, durationMs ?? '', share).catch(() => []);

@@ -46,7 +46,7 @@ const attempt = async (world: Partial<World>, runs = 1) => {
   let pausedMs = 0;
   const permits: Record<World['permit'], DeliveryPermit> = {
     taken: { kind: 'taken', release: async (ms) => note(`permit released after ${ms}`) },
-    full: { kind: 'full' },
+    full: { kind: 'full', waiting: 1 },
     slow: { kind: 'slow' },
   };
   const deps: DeliverWebhookDeps = {
@@ -156,9 +156,18 @@ test('a job without a permit waits', async () => {
 });
 
 test('the wait for a permit grows with every run, up to a minute, and is scattered', () => {
-  const waits = Array.from({ length: 20 }, (_, n) => permitWaitMs(n + 1, 1));
+  const waits = Array.from({ length: 20 }, (_, n) => permitWaitMs({ runs: n + 1, waiting: 1, random: 1 }));
   expect(waits[0]).toBe(1_000);
   expect(waits).toEqual(waits.toSorted((a, b) => a - b));
   expect(waits.at(-1)).toBe(60_000);
-  expect(permitWaitMs(1, 0)).toBe(500);
+  expect(permitWaitMs({ runs: 1, waiting: 1, random: 0 })).toBe(500);
+});
+
+test.each([20, 400, 6_000])('%i jobs that wait for one endpoint return at most forty times a second together', (waiting) => {
+  const shortestMs = permitWaitMs({ runs: 1, waiting, random: 0 });
+  expect((waiting * 1_000) / shortestMs).toBeLessThanOrEqual(40);
+});
+
+test('jobs that wait for one endpoint return after five minutes at the latest, however many they are', () => {
+  expect(permitWaitMs({ runs: 1, waiting: 1_000_000, random: 1 })).toBe(300_000);
 });

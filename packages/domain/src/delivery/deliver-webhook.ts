@@ -49,11 +49,12 @@ export type SentAttempt = { attempt: Omit<LoggedAttempt, 'number' | 'url'>; succ
 
 /**
  * The right to one attempt to an endpoint at a time. `release` takes how long the receiver took, null when nothing counted
- * as sent. `full`: none is free now. `slow`: the endpoint is served among the retries.
+ * as sent. `full`: none is free now, and `waiting` deliveries of the endpoint were refused, this one included. `slow`: the
+ * endpoint is served among the retries.
  */
 export type DeliveryPermit =
   | { kind: 'taken'; release: (durationMs: number | null) => Promise<void> }
-  | { kind: 'full' }
+  | { kind: 'full'; waiting: number }
   | { kind: 'slow' };
 
 export type DeliverWebhookDeps = {
@@ -91,9 +92,22 @@ const PERMIT_WAIT_MS = 1_000;
 const PERMIT_WAIT_GROWTH = 1.5;
 const MAX_PERMIT_WAIT_MS = 60_000;
 
-/** The wait of a job that has been started `runs` times, scattered so that jobs refused together do not return together. */
-export const permitWaitMs = (runs: number, random: number): number =>
-  Math.min(MAX_PERMIT_WAIT_MS, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1)) * (0.5 + random / 2);
+/**
+ * The wait for each job that waits for the same endpoint. A released permit promotes a job before that, so the wait only matters
+ * when a promotion was lost. Without this, a burst of thousands to one endpoint runs each job ten times.
+ */
+const PERMIT_WAIT_PER_JOB_MS = 50;
+const MAX_CROWDED_WAIT_MS = 300_000;
+
+/**
+ * The wait of a job that has been started `runs` times, while `waiting` jobs wait for permits of its endpoint. Scattered so that
+ * jobs refused together do not return together.
+ */
+export const permitWaitMs = ({ runs, waiting, random }: { runs: number; waiting: number; random: number }): number => {
+  const again = Math.min(MAX_PERMIT_WAIT_MS, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1));
+  const crowded = Math.min(MAX_CROWDED_WAIT_MS, waiting * PERMIT_WAIT_PER_JOB_MS);
+  return Math.max(again, crowded) * (0.5 + random / 2);
+};
 
 /**
  * Makes one attempt of a delivery with the current URL and secret of its endpoint and the stored bytes of the event, and
@@ -160,7 +174,10 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
 
   return async (job: DeliveryAttempt, runs: number): Promise<Date | null> => {
     const permit = await deps.acquirePermit(job);
-    if (permit.kind === 'full') return new Date(now().getTime() + permitWaitMs(runs, deps.random()));
+    if (permit.kind === 'full') {
+      const { waiting } = permit;
+      return new Date(now().getTime() + permitWaitMs({ runs, waiting, random: deps.random() }));
+    }
     if (permit.kind === 'slow') {
       await deps.moveToRetries(job);
       return null;
