@@ -139,7 +139,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listBatches(on)(at.account, null, 100),
   () => db.listBatches(on)(at.account, at.batch, 100),
   () => db.deleteBatch(on)(at.batch, at.account),
-  () => db.deleteOldBatches(on)(at.start),
+  () => db.deleteOldBatches(on)(at.start, at.start),
   () => db.startBatches(on)([at.undispatchedRequest]),
   () => db.dispatchLines(on)('DE', at.now),
   () => db.queuesToDispatch(on, () => at.now)(['DE']),

@@ -12,6 +12,7 @@ import {
   reportFigure,
   startWorld,
   until,
+  uploadBatch,
   type World,
   type WorldRedis,
 } from '@vat/testkit';
@@ -287,4 +288,17 @@ test('after a loss of Redis thousands of pending requests have a job again; a sw
   await insert(count + 1, count + 3);
   expect(await world.admin('reconcile')).toMatchObject({ enqueued: 3 });
   expect(await world.admin('reconcile')).toMatchObject({ enqueued: 0 });
+}, 60_000);
+
+test('while no worker serves the queue of dispatches, sweeps add one job for each dispatch queue and no more', async () => {
+  // None of this world does.
+  const rows = [...NUMBERED_STATES.slice(0, 3).map((state) => numberOf(state, 1)), 'DE1'];
+  const { live_key: key } = await world.newAccount();
+  expect((await uploadBatch(world, ['vat_number', ...rows].join('\n'), { key })).status).toBe(201);
+  const dispatchJobs = async () => (await redis.keys()).filter((name) => /:dispatch-[^:]+$/.test(name)).length;
+  expect(await world.admin('reconcile')).toMatchObject({ lanes: 4 });
+  const afterOne = await dispatchJobs();
+  for (let sweeps = 0; sweeps < 3; sweeps += 1) expect(await world.admin('reconcile')).toMatchObject({ lanes: 4 });
+  // One of the upload and one of the sweeps for each.
+  expect([afterOne, await dispatchJobs()]).toEqual([8, 8]);
 }, 60_000);
