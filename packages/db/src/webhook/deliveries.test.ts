@@ -243,3 +243,19 @@ test('the statement of a claim is prepared once for many', async () => {
     SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%SET held = a.disabled_at%'}`;
   expect(prepared).toEqual([{ n: 1 }]);
 });
+
+test('a delivery that is written while its event expires is deleted when it is due', async () => {
+  const { accountId, deliveryId } = await delivery();
+  await record(deliveryId, 1, 'failed');
+  const resent = newUuid();
+  await db.$transaction(async (tx) => {
+    // As a bulk resend, whose transaction may last for seconds.
+    await tx.$executeRaw`
+      INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, on_demand, created_at, next_attempt_at)
+      SELECT ${resent}::uuid, account_id, event_id, event_type, generation, 'pending', true, ${AT}::timestamptz, ${AT}::timestamptz
+      FROM delivery WHERE id = ${deliveryId}::uuid`;
+    await deleteOldDeliveries(db)(after(1));
+  });
+  expect(await claim(resent, 1, AT)).toEqual({ kind: 'settled' });
+  expect(await db.delivery.count({ where: { accountId } })).toBe(0);
+});
