@@ -180,6 +180,18 @@ test('a removal ends more than ten thousand deliveries, and none of a new endpoi
   expect(await pendingOf(removed)).toBe(1);
 });
 
+test('a removal that ended with its process is completed by the next call, which finds no endpoint', async () => {
+  const [interrupted, other] = [await delivery(), await delivery()];
+  await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${interrupted.accountId}::uuid`;
+  expect(await removeWebhook(db)(interrupted.accountId, after(10))).toBe(false);
+  const reader = { accountId: interrupted.accountId, testOnly: false };
+  expect(await findDelivery(db)(interrupted.deliveryId, reader)).toMatchObject({
+    state: 'failed',
+    last: { at: after(10), error: WEBHOOK_REMOVED },
+  });
+  expect(await db.delivery.count({ where: { accountId: other.accountId, state: 'pending' } })).toBe(1);
+});
+
 test('a delivery of a removed endpoint is not sent to a new one, even if the removal missed it', async () => {
   const { accountId, deliveryId } = await delivery();
   const other = await delivery();
