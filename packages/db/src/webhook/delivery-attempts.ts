@@ -39,7 +39,7 @@ export const readEventToSend = async (db: Queryable, eventId: string): Promise<E
 };
 
 /** Deletes a delivery whose event expired while it was written: it can neither be sent nor shown. */
-const deleteDelivery = (db: Queryable, id: string): Promise<number> =>
+export const deleteDelivery = (db: Queryable, id: string): Promise<number> =>
   db.$executeRaw`DELETE FROM delivery WHERE ${isOneOf(Prisma.sql`id`, [id])}`;
 
 /**
