@@ -222,6 +222,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listPartitions(on, 'request'),
   () => db.withChecks(on, [/** @type {any} */ ({ checkId: at.check, checkBody: null, checkHash: null })]),
   () => db.readEventToSend(on, ID),
+  () => db.deleteDelivery(on, ID),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: KEY }),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: null }),
   ...[0, 200].map((maxPending) => () => {
