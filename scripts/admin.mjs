@@ -69,18 +69,15 @@ const completeSettings = async (env) => {
   if (!database && !given('DATABASE_URL') && process.argv[2] === 'restore') return restoreHere(dataDir);
   if (!database && !given('DATABASE_URL'))
     fail(`no stack runs on ${dataDir}: run npm start first, or set DATABASE_URL and REDIS_URL`);
-  // Another database must not be combined with the Redis or the key of this stack. The admin program reports what a command lacks.
+  // Another database must not be combined with the Redis of this stack. The admin program reports what a command lacks, also the
+  // SECRET_KEY of `secrets reseal`: the one in DATA_DIR may be the previous one, and all would seem to be resealed.
   const isOurs = Boolean(database) && database === run.database_url;
   if (isOurs && database && !(await isReachable(database)))
     fail(`the stack of ${dataDir} is not running (its Postgres does not answer): run npm start`);
   const redis = !given('REDIS_URL') && isOurs && run.redis_url;
-  // During a change of the key the one in DATA_DIR may be the previous one; the admin program then reports that SECRET_KEY is missing.
-  const ownSecret = isOurs && !given('SECRET_KEY') && !given('SECRET_KEY_PREVIOUS');
-  const secret = ownSecret ? readText(path.join(dataDir, 'secret_key')) : '';
   return {
     ...(!given('DATABASE_URL') && { DATABASE_URL: database }),
     ...(redis && { REDIS_URL: redis }),
-    ...(secret && { SECRET_KEY: secret }),
   };
 };
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ClonedDatabase, cloneDatabase, runProgram } from '@vat/testkit';
@@ -32,6 +32,16 @@ test('a backup needs a database alone, and is restored into an empty DATA_DIR on
     error: { code: 'USAGE', message: expect.stringMatching(/account is not empty/) },
   });
 }, 60_000);
+
+test('secrets reseal does not take the key of DATA_DIR: the stack may run with another one, which resealed nothing', async () => {
+  const DATA_DIR = path.join(folder, 'changed');
+  await mkdir(DATA_DIR);
+  await writeFile(path.join(DATA_DIR, 'run.json'), JSON.stringify({ database_url: database.url }));
+  await writeFile(path.join(DATA_DIR, 'secret_key'), 'the key before the change');
+  expect(await admin({ DATA_DIR }, 'secrets', 'reseal')).toEqual({
+    error: { code: 'USAGE', message: expect.stringMatching(/SECRET_KEY: must be set/) },
+  });
+});
 
 test('a command that needs what is not set says so', async () => {
   const DATA_DIR = path.join(folder, 'other');

@@ -227,6 +227,7 @@ test.each([
   [['key', 'revoke'], /key_/],
   [['key', 'revoke', 'key_01h45ytscbebyvny4gc8cr8ma2'], /no key/],
   [['account', 'list', 'surplus'], /surplus/],
+  [['account', 'create', '--password'], /argument missing\. Write: account create/],
   [['watch', 'run'], /wat_/],
   [['account', 'erase'], /acc_/],
   [['account', 'erase', 'acc_01h45ytscbebyvny4gc8cr8ma2'], /no account/],

@@ -30,7 +30,8 @@ const readUsage = (usage: string) => {
 /** Throws {@link UsageError} on an unknown flag, a flag without its value, or a surplus argument. */
 const parse = (usage: string, words: string[]): Arguments => {
   const { name, arity, options } = readUsage(usage);
-  const fail = (why: string) => new UsageError(`${why} Write: ${usage}`);
+  // Some messages of Node end without a full stop.
+  const fail = (why: string) => new UsageError(`${why.replace(/[^.?]$/, '$&.')} Write: ${usage}`);
   let parsed: ReturnType<typeof parseArgs>;
   try {
     parsed = parseArgs({ args: words.slice(name.length), options, allowPositionals: true });

@@ -69,7 +69,7 @@ export const composeWebhooks = ({
       // Not awaited: ten thousand jobs take seconds, and the rows are written.
       enqueue: (accountId, { id, matched, queued }, deliveries) => {
         log.info('Deliveries were resent.', {
-          account_id: accountId,
+          account_id: publicId('account', accountId),
           resend_id: publicId('resend', id),
           matched,
           queued,

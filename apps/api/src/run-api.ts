@@ -64,7 +64,7 @@ export const runApi = endOnWrongSettings(async (host) => {
     log.error(
       error.code === 'EADDRINUSE'
         ? `Port ${settings.PORT} is in use; set PORT to a free one.`
-        : 'The API cannot listen.',
+        : 'The API cannot listen; correct HOST or PORT.',
       { error: error.message },
     );
     host.exit(1);

@@ -15,6 +15,7 @@ import {
   type MemberState,
   performLookup,
   persistAnswer,
+  publicId,
   type RequestRef,
   settleCheck,
   userAgentOf,
@@ -87,7 +88,10 @@ export const composeChecks = (
 
   const find = findRequest(db);
   const recordings = createRecordings((error, request) =>
-    log.warn('An answer was not stored; the sweep will repeat the lookup.', { request, ...errorFields(error) }),
+    log.warn('An answer was not stored; the sweep will repeat the lookup.', {
+      request: publicId('request', request),
+      ...errorFields(error),
+    }),
   );
   const enqueueSettle = (ref: RequestRef, { origin, state }: CheckRequest) =>
     producer
@@ -98,7 +102,7 @@ export const composeChecks = (
       })
       .catch((error: unknown) =>
         log.warn('A settlement was not enqueued; the sweep will enqueue it.', {
-          request: ref.requestId,
+          request: publicId('request', ref.requestId),
           ...traceFields(ref.traceparent),
           ...errorFields(error),
         }),
@@ -165,7 +169,11 @@ export const composeChecks = (
         onOutcome,
         onAbandoned: ({ requestId, traceparent }, reason) => {
           if (reason === 'NEVER_ASKED') context.alarmNeverAsked(1);
-          log.info('A request ended without a check.', { request: requestId, reason, ...traceFields(traceparent) });
+          log.info('A request ended without a check.', {
+            request: publicId('request', requestId),
+            reason,
+            ...traceFields(traceparent),
+          });
         },
         now,
       }),

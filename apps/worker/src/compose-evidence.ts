@@ -13,7 +13,7 @@ const PAUSE_MS = 20;
 
 /** Time-stamps, the closing of anchors and their recomputation. Throws SettingsError. */
 export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
-  const { settings, log, now, metrics, db, producer, publishChange } = context;
+  const { settings, log, now, metrics, db, producer, publishChange, anchorFinding } = context;
   const timestamper = openTimestamper(settings, context);
   const stamper = domainStamper(timestamper);
   const part = { name: 'time-stamps', stop: async () => timestamper.close() };
@@ -65,7 +65,7 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
     }),
     onDifference: (difference) => log.error('Anchored evidence is not what it was.', { ...difference }),
     onRecomputed: ({ anchors, leaves, stamps, development, renewed, validUntil }, differences, durationMs) => {
-      metrics.anchorDifferences.set(differences);
+      anchorFinding.report(differences);
       if (expiresSoon(validUntil, now()))
         log.warn('The time-stamps of all anchors expire soon. Use an authority with a new certificate before that.', {
           expires_at: validUntil?.toISOString(),

@@ -51,7 +51,7 @@ const MAX_DIFFERENCES = 20;
  * does nothing.
  */
 export const composeMaintenance = (context: WorkerContext) => {
-  const { settings, log, now, metrics, db, producer, producerRedis, publishChange } = context;
+  const { settings, log, now, metrics, db, producer, producerRedis, publishChange, usageFinding } = context;
 
   const watchEvidenceOnce = watchEvidence({
     readAge: evidenceAge(db),
@@ -67,7 +67,10 @@ export const composeMaintenance = (context: WorkerContext) => {
     onNeverAsked: context.alarmNeverAsked,
     onRequestEnded: ({ id, accountId }) => publishChange(accountId, 'requests', publicId('request', id)),
     onRequestNotEnded: ({ id }, error) =>
-      log.error('A request could not be ended; the next sweep will retry.', { request: id, ...errorFields(error) }),
+      log.error('A request could not be ended; the next sweep will retry.', {
+        request: publicId('request', id),
+        ...errorFields(error),
+      }),
     onBatchCompleted: ({ id, accountId }) => publishChange(accountId, 'batches', publicId('batch', id)),
     report: (swept, scope) => {
       for (const [action, n] of Object.entries(swept)) if (n > 0) metrics.swept.inc({ action }, n);
@@ -86,13 +89,16 @@ export const composeMaintenance = (context: WorkerContext) => {
     const differences = [];
     for (const period of auditedPeriods(now(), settings.EVIDENCE_KEPT))
       differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
-    metrics.usageDifferences.set(differences.length);
+    usageFinding.report(differences.length);
     for (const { accountId, ...counts } of differences) {
-      log.error('The usage counters of an account differ from what they count.', { account_id: accountId, ...counts });
+      log.error('The usage counters of an account differ from what they count.', {
+        account_id: publicId('account', accountId),
+        ...counts,
+      });
     }
     const since = new Date(now().getTime() - 2 * settings.AUDIT_EVERY);
     for (const { batchId, ...counts } of await auditBatches(db)(since, MAX_DIFFERENCES)) {
-      log.error('The counts of a batch differ from its lines.', { batch: batchId, ...counts });
+      log.error('The counts of a batch differ from its lines.', { batch: publicId('batch', batchId), ...counts });
     }
   };
 

@@ -34,7 +34,7 @@ export const composeRecording = (
     publishChange(delivery.accountId, 'deliveries', publicId('delivery', delivery.id));
     return addDelivery(delivery).catch((error: unknown) =>
       log.warn('A delivery was not enqueued; the sweep will enqueue it.', {
-        delivery: delivery.id,
+        delivery: publicId('delivery', delivery.id),
         ...traceFields(delivery.traceparent),
         ...errorFields(error),
       }),
@@ -54,7 +54,7 @@ export const composeRecording = (
     dispatch: roles.includes('batches') ? dispatchDirectly : dispatchByJob,
     enqueueDelivery: sendDelivery,
     publishChange,
-    onCompleted: ({ id, done, failed }) => log.info('A batch was completed.', { batch: id, done, failed }),
+    onCompleted: ({ id, done, failed }) => log.info('A batch was completed.', { batch: publicId('batch', id), done, failed }),
     onError: throttledWarn(log, 'The progress of batches was not processed; the sweep will process it.', now),
     pause: (ms) => pause(ms),
     now,

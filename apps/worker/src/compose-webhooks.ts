@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
-import { deliverWebhook, MAX_STORED_ANSWER_BYTES, userAgentOf } from '@vat/domain';
+import { deliverWebhook, MAX_STORED_ANSWER_BYTES, publicId, userAgentOf } from '@vat/domain';
 import { DELIVERY_QUEUES, type DeliveryQueueClass, endpointPermits, enqueueDelivery } from '@vat/queues';
 import { errorFields, type Stoppable, traceFields } from '@vat/runtime';
 import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
@@ -72,7 +72,7 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
         if (tracing) traceAttempt(tracing, attempt, logged, outcome);
         metrics.deliveryAttempts.observe({ lane: queueClass, outcome }, durationMs / 1_000);
         log.debug('A delivery was attempted.', {
-          delivery: deliveryId,
+          delivery: publicId('delivery', deliveryId),
           attempt: number,
           outcome,
           status_code: statusCode,

@@ -5,6 +5,7 @@ import {
   readSettings,
   reportReady,
   runProcess,
+  SettingsError,
   startProbeServer,
 } from '@vat/runtime';
 import { compose } from './compose.js';
@@ -27,7 +28,11 @@ export const runWorker = endOnWrongSettings(async (host) => {
   const abort = new AbortController();
   const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-worker', log });
   const { parts, ready, scrape, roles, states } = await compose(settings, { log, tracing }, stop.signal, abort.signal);
-  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape });
+  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape }).catch(
+    (error: Error) => {
+      throw new SettingsError(`The worker cannot listen; correct HOST or METRICS_PORT (${error.message}).`);
+    },
+  );
   runProcess({
     log,
     host,

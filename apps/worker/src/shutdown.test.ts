@@ -132,8 +132,13 @@ test.each([
   ['apps/worker/dist/main.js', { WORKER_QUEUES: 'nonsense' }, /WORKER_QUEUES names nonsense; known are checks/],
   ['apps/worker/dist/main.js', { WORKER_MEMBER_STATES: 'GB' }, /WORKER_MEMBER_STATES names GB/],
   ['apps/worker/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
+  ['apps/worker/dist/main.js', { DATABASE_URL: 'vat' }, /DATABASE_URL: expected an address like postgresql:\/\//],
+  ['apps/worker/dist/main.js', { SLOTS_DATABASE_URL: 'mysql://h/vat' }, /SLOTS_DATABASE_URL: expected an address/],
+  ['apps/worker/dist/main.js', { HOST: '203.0.113.1' }, /correct HOST or METRICS_PORT \(.*EADDRNOTAVAIL/],
   ['apps/worker/dist/main.js', { SWEEP_EVERY: 'soon' }, /SWEEP_EVERY/],
   ['apps/api/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
+  ['apps/api/dist/main.js', { DATABASE_URL: 'postgresql://u:50%@h/vat' }, /DATABASE_URL: a % .* must be written as %25/],
+  ['apps/api/dist/main.js', { HOST: '203.0.113.1' }, /correct HOST or PORT/],
   ['apps/api/dist/main.js', { UPSTREAM_WINDOW: '20 parsecs' }, /UPSTREAM_WINDOW/],
 ])('%s with %j exits with 1 and one line with the reason', async (file, settings, message) => {
   const ended = await runProgram(file, [], { ...world.settings, ...settings } as Record<string, string>, true);

@@ -19,6 +19,7 @@ import {
   throttledWarn,
   traceFields,
 } from '@vat/runtime';
+import { auditFinding } from './audit-finding.js';
 import type { WorkerSettings } from './settings.js';
 
 const REPEAT_JOB_WARNING_MS = 1_000;
@@ -117,8 +118,12 @@ export const createWorkerContext = (
       metrics.oldestWaits.set(labels, Math.max(0, at.getTime() - oldestDueAt.getTime()) / 1_000);
     }
   };
+  const usageFinding = auditFinding(metrics.usageDifferences, settings.AUDIT_EVERY, now);
+  const anchorFinding = auditFinding(metrics.anchorDifferences, settings.ANCHORS_VERIFIED_EVERY, now);
   const scrape = async () => {
     await updateWaits();
+    usageFinding.withdrawWhenOld();
+    anchorFinding.withdrawWhenOld();
     metrics.degraded.set((await redisAnswers()) ? 0 : 1);
     return { type: metrics.registry.contentType, text: await metrics.registry.metrics() };
   };
@@ -144,6 +149,8 @@ export const createWorkerContext = (
     producerRedis,
     publishChange,
     alarmNeverAsked,
+    usageFinding,
+    anchorFinding,
     serve,
     servers,
     ready,

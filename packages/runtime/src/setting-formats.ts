@@ -90,9 +90,12 @@ export const list = () =>
       .filter((part) => part !== ''),
   );
 
-export const count = (min: number, max?: number) => {
-  const number = z.coerce.number().int().min(min);
-  return max === undefined ? number : number.max(max);
+export const count = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const error =
+    max === Number.MAX_SAFE_INTEGER
+      ? `write a whole number, ${min} or more`
+      : `write a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 };
 
 /** A URL with one of the schemes. The message names the expected form and never the value, which may contain a password. */
@@ -116,6 +119,9 @@ const addressWithUser = (...schemes: string[]) =>
   );
 
 export const proxyAddress = () => addressWithUser('http');
+
+/** A connection string of Postgres. Without a host it names a socket, as in `postgresql:///vat?host=/run/postgresql`. */
+export const postgresAddress = () => addressWithUser('postgresql', 'postgres');
 
 /** An address that a header can contain. */
 export const contactAddress = () =>

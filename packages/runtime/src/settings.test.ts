@@ -45,6 +45,8 @@ describe('a secret setting', () => {
 
   test('can be read from a file, whichever it is', () => {
     const texts: Record<string, string> = {
+      DATABASE_URL: 'postgresql://user:password@postgres/vat',
+      SLOTS_DATABASE_URL: 'postgres://user:password@postgres/vat',
       EGRESS_PROXY: 'http://user:password@proxy:3128',
       REDIS_URL: 'rediss://:p@h/0',
       SMTP_URL: 'smtps://user:password@mail.example.com',
@@ -130,6 +132,10 @@ test('a REDIS_PREFIX that would separate the keys of a queue in a cluster is ref
 });
 
 test.each([
+  ['PORT', 'http', 'write a whole number from 0 to 65535'],
+  ['PORT', '3000.5', 'write a whole number from 0 to 65535'],
+  ['PORT', '70000', 'write a whole number from 0 to 65535'],
+  ['RATE_LIMIT', '0', 'write a whole number, 1 or more'],
   ['ANCHOR_EVERY', '0s', 'write at least 1ms'],
   ['SWEEP_EVERY', '0ms', 'write at least 1ms'],
   [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { presentError } from '@vat/contracts';
-import { AppError, badRequest } from '@vat/domain';
+import { AppError, badRequest, publicId } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, type Tracing, traceFields, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { contextOf } from '../http/call.js';
@@ -38,19 +38,22 @@ export const requestId =
     // A write after the end of the answer. Without a listener, the error event would end the process.
     res.on('error', (error) => context.log.error('Writing the answer failed.', errorFields(error)));
     const startedAt = performance.now();
+    // Routers below a path, such as /app and /ops, remove it from the request while they handle it.
+    const { path } = req;
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;
       // The route's pattern, since paths contain ids: the number of label values must be bounded.
       const pattern: unknown = req.route?.path;
-      const route = pattern === undefined ? undefined : String(pattern);
-      if (span) endServerSpan(span, req, route, res);
+      const route = pattern === undefined ? undefined : `${req.baseUrl}${pattern}`;
+      if (span) endServerSpan(span, { method: req.method, path }, route, res);
       metrics.httpRequests.observe({ route: route ?? 'none', method: req.method, status: res.statusCode }, seconds);
+      const accountId = (context.caller ?? context.session)?.accountId;
       context.log.info('Answered a request.', {
         method: req.method,
-        path: loggedPath(req.path),
+        path: loggedPath(path),
         status: res.statusCode,
         duration_ms: Math.round(seconds * 1_000),
-        account_id: (context.caller ?? context.session)?.accountId,
+        account_id: accountId && publicId('account', accountId),
         ...(res.writableFinished ? {} : { aborted: true }),
       });
     });

@@ -34,7 +34,7 @@ const pathOf = (route: string, path: string): string => {
 /** Ends the span of a request when its response has ended. `route`: the pattern of its path, undefined where none matched. */
 export const endServerSpan = (
   span: Span,
-  { method, path }: Request,
+  { method, path }: Pick<Request, 'method' | 'path'>,
   route: string | undefined,
   res: Response,
 ): void => {

@@ -1,4 +1,4 @@
-import { startWorld, type TestProcess, type World } from '@vat/testkit';
+import { startWorld, type TestProcess, until, type World } from '@vat/testkit';
 import supertest from 'supertest';
 import { logText } from '../dashboard/everything.fixture.js';
 import { OPS_LIMIT } from './compose-ops.js';
@@ -65,6 +65,17 @@ test('behind a proxy that serves it below a path, its links begin with that path
   const port = String(below.ready.port);
   const { text } = await call('get', '/ops', '198.51.100.3', basic(PASSWORD), `http://127.0.0.1:${port}`);
   expect(text).toContain('<base href="/vat/ops/"');
+});
+
+test('what lies below a path is logged and counted with its whole path, and an account with its public id', async () => {
+  const from = '198.51.100.16';
+  await call('get', '/ops/api/queues?page=1', from).expect(200);
+  await call('get', '/app/checks', from, null).expect(200);
+  await world.http().get('/v1/usage').expect(200);
+  const logged = ['"path":"/ops/api/queues"', '"path":"/app/checks"', `"account_id":"${world.account.account_id}"`];
+  await until('the lines', () => logged.every((field) => logText(world).includes(field)));
+  const { text } = await call('get', '/metrics', from, null).expect(200);
+  expect(text).toContain('route="/ops/api/queues"');
 });
 
 test('waiting jobs are shown with ids only, and cannot be changed', async () => {

@@ -73,7 +73,7 @@ export const sendSigned =
       secret = openSecret(accountId, endpoint.secretSealed);
     } catch (error) {
       log.error('A webhook secret cannot be decrypted; was SECRET_KEY changed?', {
-        account_id: accountId,
+        account_id: publicId('account', accountId),
         ...errorFields(error),
       });
       return { attempt: unsigned(at), succeeded: false, aborted: false };
