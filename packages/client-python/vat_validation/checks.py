@@ -126,11 +126,11 @@ class Checks:
 
     def evidence(self, check_id: str) -> bytes:
         """The bytes that were hashed: their SHA-256 is ``response_hash``."""
-        return self._transport.call("GET", path_of("checks", check_id, "evidence")).content
+        return self._transport.call("GET", path_of("checks", check_id, "evidence")).file()
 
     def certificate(self, check_id: str, *, lang: str = "en") -> bytes:
         """The certificate of a check (PDF), in ``en``, ``de``, ``fr``, ``it``, ``es``, ``pl`` or ``nl``."""
-        return self._transport.call("GET", path_of("checks", check_id, "certificate.pdf"), query={"lang": lang}).content
+        return self._transport.call("GET", path_of("checks", check_id, "certificate.pdf"), query={"lang": lang}).file()
 
     def link(self, check_id: str) -> str:
         """The URL of the public page, where anybody who has it can read and verify the check."""

@@ -47,7 +47,7 @@ class _Uploads:
         if format not in ("csv", "xlsx"):
             raise ValueError("format must be csv or xlsx")
         query: Dict[str, Value] = {"delimiter": delimiter, "bom": bom} if format == "csv" else {}
-        return self._transport.call("GET", path_of(self._kind, id, f"results.{format}"), query=query).content
+        return self._transport.call("GET", path_of(self._kind, id, f"results.{format}"), query=query).file()
 
     def delete(self, id: str) -> None:
         """Deletes the file and its lines. Checks are not deleted."""
@@ -149,7 +149,7 @@ class Coverages(_Uploads):
 
     def report(self, coverage_id: str, *, lang: str = "en") -> bytes:
         """The report (PDF): the totals, then the supplies that are not covered."""
-        return self._transport.call("GET", path_of("coverage", coverage_id, "report.pdf"), query={"lang": lang}).content
+        return self._transport.call("GET", path_of("coverage", coverage_id, "report.pdf"), query={"lang": lang}).file()
 
 
 def _read_file(file: File, file_name: Optional[str]) -> Tuple[str, bytes]:

@@ -103,6 +103,15 @@ describe('a call', () => {
     service.script({ body: '<html>' }, { status: 404, body: '<html>' });
     expect((await failure(service.client.call('getUsage'))).message).toMatch(/answered without JSON/);
     expect(await failure(service.client.call('getUsage'))).toMatchObject({ code: 'HTTP_404' });
+    service.script({ headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: '<html>' });
+    const error = await failure(service.client.call('getBatchResults', { id: 'bat_1' }));
+    expect([error.name, error.message]).toEqual(['ConnectionError', expect.stringMatching(/with a page of HTML/)]);
+  });
+
+  it('with an empty id is refused, because its path would be that of the list', async () => {
+    service.script();
+    expect((await failure(service.client.call('getCheck', { id: '' }))).message).toBe('The id is empty.');
+    expect(service.calls).toEqual([]);
   });
 
   it('ends with the reason of its signal while it waits for the next attempt', async () => {
