@@ -17,7 +17,8 @@ POLL_INTERVAL = 5.0
 LEAST_POLL_INTERVAL = 0.5
 # Seconds that a read at the deadline may take.
 _LAST_READ = 10.0
-_TEMPORARY = (NoAnswerError, ServiceError, TooManyRequestsError)
+#: The same call can succeed later.
+TEMPORARY = (NoAnswerError, ServiceError, TooManyRequestsError)
 
 
 class Requests:
@@ -67,7 +68,7 @@ class Requests:
         path = path_of("requests", pending.request_id)
         try:
             answer = self._transport.call("GET", path, total=within, timeout=min(within, 60.0))
-        except _TEMPORARY:
+        except TEMPORARY:
             return pending, {}
         return _result_of(cast(Request, answer.object()), pending.replayed), answer.headers
 

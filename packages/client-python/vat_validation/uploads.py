@@ -7,7 +7,7 @@ import os
 from datetime import datetime, timezone
 from typing import BinaryIO, Dict, Iterator, Optional, Tuple, Union, cast
 
-from .checks import new_idempotency_key
+from .checks import TEMPORARY, new_idempotency_key
 from .paging import Value, follow_list, path_of
 from .transport import Transport
 from .types import Batch, BatchLine, Coverage, CoverageLine
@@ -81,16 +81,20 @@ class Batches(_Uploads):
         """Reads the batch until its ``status`` is ``completed`` or ``timeout`` seconds have passed, and returns it as it is then.
 
         It is read when its ``eta`` has passed, at least every 30 seconds, and every five seconds without one; ``interval``
-        replaces that.
+        replaces that. When the service cannot be reached after the first time, the wait continues.
         """
         clock = self._transport.clock
         deadline = clock.monotonic() + timeout
+        batch = self.get(batch_id)
         while True:
-            batch = self.get(batch_id)
             remaining = deadline - clock.monotonic()
             if batch["status"] == "completed" or remaining <= 0:
                 return batch
             clock.sleep(min(_pause(batch["eta"], clock.time()) if interval is None else interval, remaining))
+            try:
+                batch = self.get(batch_id)
+            except TEMPORARY:
+                pass
 
     def list(self, *, limit: int = 100) -> Iterator[Batch]:
         """All batches, newest first."""

@@ -167,6 +167,31 @@ describe('check', () => {
   });
 });
 
+describe('a wait', () => {
+  const failing = new Array<ReturnType<typeof refusal>>(6).fill(refusal(500, 'INTERNAL'));
+
+  it('outlasts an outage of the service', async () => {
+    const completed = { batch_id: 'bat_1', status: 'completed', eta: null };
+    service.script({ status: 202, body: ACCEPTED }, ...failing, 'close', {
+      body: { status: 'completed', check: CHECK },
+    });
+    const ids: string[] = [];
+    const onPending = (id: string) => void ids.push(id);
+    expect([await service.client.check({ vat_number: 'DE100' }, { onPending }), ids]).toEqual([CHECK, ['req_1']]);
+    service.script(...failing, { body: completed });
+    expect(await service.client.waitForBatch('bat_1')).toEqual(completed);
+  });
+
+  it('ends with the id of the request when the service does not come back, and at once when it refuses', async () => {
+    service.script({ status: 202, body: ACCEPTED }, ...failing, ...failing);
+    expect(await failure(service.client.check({ vat_number: 'DE100' }, { waitMs: 6_000 }))).toMatchObject({
+      ...{ name: 'PendingError', requestId: 'req_1' },
+    });
+    service.script({ status: 202, body: ACCEPTED }, refusal(401, 'UNAUTHORIZED'));
+    expect(await failure(service.client.check({ vat_number: 'DE100' }))).toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+});
+
 describe('waitForBatch', () => {
   it('reports progress until the batch is completed', async () => {
     const batch = (status: string, done: number) => ({ body: { batch_id: 'bat_1', status, done, eta: null } });
