@@ -310,7 +310,10 @@ describe('a malformed request', () => {
 
 test.each([
   ['HTTP/1.0', 'GET /nothing HTTP/1.0\r\n\r\n'],
-  ['HTTP/1.0 whose body was not read', `POST /v1/checks HTTP/1.0\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`],
+  [
+    'HTTP/1.0 whose body was not read',
+    `POST /v1/checks HTTP/1.0\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`,
+  ],
   ['Connection: close', 'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
 ])('a refused request of %s is answered, and its connection ends', async (_what, sent) => {
   const connection = await openRaw(world.baseUrl());
