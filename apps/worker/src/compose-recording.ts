@@ -54,7 +54,8 @@ export const composeRecording = (
     dispatch: roles.includes('batches') ? dispatchDirectly : dispatchByJob,
     enqueueDelivery: sendDelivery,
     publishChange,
-    onCompleted: ({ id, done, failed }) => log.info('A batch was completed.', { batch: publicId('batch', id), done, failed }),
+    onCompleted: ({ id, done, failed }) =>
+      log.info('A batch was completed.', { batch: publicId('batch', id), done, failed }),
     onError: throttledWarn(log, 'The progress of batches was not processed; the sweep will process it.', now),
     pause: (ms) => pause(ms),
     now,

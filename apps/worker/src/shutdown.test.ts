@@ -137,7 +137,11 @@ test.each([
   ['apps/worker/dist/main.js', { HOST: '203.0.113.1' }, /correct HOST or METRICS_PORT \(.*EADDRNOTAVAIL/],
   ['apps/worker/dist/main.js', { SWEEP_EVERY: 'soon' }, /SWEEP_EVERY/],
   ['apps/api/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
-  ['apps/api/dist/main.js', { DATABASE_URL: 'postgresql://u:50%@h/vat' }, /DATABASE_URL: a % .* must be written as %25/],
+  [
+    'apps/api/dist/main.js',
+    { DATABASE_URL: 'postgresql://u:50%@h/vat' },
+    /DATABASE_URL: a % .* must be written as %25/,
+  ],
   ['apps/api/dist/main.js', { HOST: '203.0.113.1' }, /correct HOST or PORT/],
   ['apps/api/dist/main.js', { UPSTREAM_WINDOW: '20 parsecs' }, /UPSTREAM_WINDOW/],
 ])('%s with %j exits with 1 and one line with the reason', async (file, settings, message) => {

@@ -1,5 +1,5 @@
 import { connectDatabase, runAlone } from '@vat/db';
-import { newUuid, uuidOf } from '@vat/domain';
+import { newUuid, publicId, uuidOf } from '@vat/domain';
 import { connectRedis, type RedisConnection } from '@vat/queues';
 import {
   faultSize,
@@ -218,7 +218,10 @@ test.concurrent('a request that cannot be ended is logged with its id, and does 
       worker
         .lines()
         .some(
-          (line) => line.includes('"level":"error"') && line.includes('could not be ended') && line.includes(bad.id),
+          (line) =>
+            line.includes('"level":"error"') &&
+            line.includes('could not be ended') &&
+            line.includes(publicId('request', bad.id)),
         ),
     ),
   );
