@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { until } from '@vat/testkit';
 
-/** Fields of /proc/<pid>/stat after the name, counted from the state: parent, and user and system time in ticks. */
+/** Fields of /proc/<pid>/stat after the name, counted from the state: parent, own times in ticks, those of children that ended. */
 const PARENT = 1;
-const USER_TIME = 11;
-const SYSTEM_TIME = 12;
+const OWN_TIMES = [11, 12] as const; // user, system
+const ENDED_TIMES = [13, 14] as const;
 /** Fields of the first line of /proc/stat that are not CPU time (idle, iowait), or are also counted in `user` and `nice`. */
 const NOT_BUSY = [3, 4, 8, 9];
 /** The kernel reports these times in hundredths of a second on every platform that Node supports. */
@@ -19,14 +19,17 @@ const readProc = (file: string): string => {
   }
 };
 
-const readStat = (pid: number): { parent: number; seconds: number } | null => {
+/** `ended`: the CPU seconds of children that have ended. */
+const readStat = (pid: number): { parent: number; seconds: number; ended: number } | null => {
   const text = readProc(`${pid}/stat`);
+  if (text === '') return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME]);
-  return text === '' ? null : { parent: Number(fields[PARENT]), seconds: ticks / TICKS_A_SECOND };
+  const secondsIn = (times: readonly number[]) =>
+    times.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_A_SECOND;
+  return { parent: Number(fields[PARENT]), seconds: secondsIn(OWN_TIMES), ended: secondsIn(ENDED_TIMES) };
 };
 
-/** CPU seconds that a process has used so far, with `withChildren` including its running children. Null where there is no /proc. */
+/** CPU seconds that a process has used so far, with `withChildren` including its children. Null where there is no /proc. */
 export const secondsOf = (pid: number, withChildren = false): number | null => {
   const own = readStat(pid);
   if (!own || !withChildren) return own?.seconds ?? null;
@@ -34,7 +37,7 @@ export const secondsOf = (pid: number, withChildren = false): number | null => {
     const stat = /^\d+$/.test(name) ? readStat(Number(name)) : null;
     return stat?.parent === pid ? [stat.seconds] : [];
   });
-  return children.reduce((sum, seconds) => sum + seconds, own.seconds);
+  return children.reduce((sum, seconds) => sum + seconds, own.seconds + own.ended);
 };
 
 /** CPU seconds that all processes of this machine have used since it was started. */
@@ -57,7 +60,7 @@ export const readCpu = (pids: Record<string, number>): CpuReading => ({
 
 /** The CPU seconds that each process, and the rest of the machine, used in the `seconds` between two readings. */
 export const cpuBetween = (first: CpuReading, last: CpuReading) => {
-  // Children of Postgres may end meanwhile, and their CPU time disappears; so negative values become 0.
+  // A child of Postgres that ends between two readings of one moment may be counted in neither.
   const difference = (from: number | null | undefined, to: number | null | undefined) =>
     typeof from === 'number' && typeof to === 'number' ? Math.max(0, to - from) : null;
   const used = Object.fromEntries(

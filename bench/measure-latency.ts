@@ -1,5 +1,7 @@
+import { uuidOf } from '@vat/domain';
 import type { TestServers, World } from '@vat/testkit';
 import { type CpuCost, measureCpu, pick } from './cost/cpu-cost.js';
+import { startBare } from './cost/measure-bare.js';
 import { callPaced, type Pace, type Percentiles, percentiles, warmUp } from './measuring.js';
 import { inWorld } from './open-world.js';
 import { numberAt } from './unique-number.js';
@@ -7,8 +9,12 @@ import { numberAt } from './unique-number.js';
 export type LatencyFigures = {
   upstream_latency_ms: number;
   checks_per_s: number;
-  /** Time of a call minus the upstream's own time for it, in milliseconds: of POST /v1/checks, and of a direct lookup. */
+  /**
+   * Time of a call minus the upstream's own time for it, in milliseconds: of POST /v1/checks, of the same with bare programs, and
+   * of a direct lookup.
+   */
   added: Percentiles;
+  bare: Percentiles;
   direct: Percentiles;
   /** Added latency of a check divided by that of a direct lookup. */
   ratio_p50: number;
@@ -53,9 +59,35 @@ const addedBy = async (world: World, calls: { number: string; ms: number }[]): P
   });
 };
 
-/** Measures the latency that a direct check adds to the upstream's own time, and for comparison that of a direct lookup. */
-export const measureLatency = (servers: TestServers, upstreamLatencyMs: number, pace: Pace): Promise<LatencyFigures> =>
-  inWorld({ latencyMs: upstreamLatencyMs, apis: 1, workers: 1 }, async (world) => {
+/** The latency that the bare programs add, which do no more than a direct check must: with the same hops and statements. */
+const measureBare = (latencyMs: number, pace: Pace): Promise<Percentiles> =>
+  inWorld({ latencyMs }, async (world) => {
+    const account = String(uuidOf('account', world.account.account_id));
+    const [api, worker] = [
+      await startBare(world, 'bare-checks.ts', { BARE_ACCOUNT: account }),
+      await startBare(world, 'bare-lookups.ts', {}),
+    ];
+    const check: Call = async (n) => {
+      const number = numberAt(n);
+      const url = `http://127.0.0.1:${String(api.ready.port)}/v1/checks`;
+      return { number, ok: (await post(url, { vat_number: number })) === 201 };
+    };
+    try {
+      await warmUp(pace.warmUpCalls, check);
+      return percentiles(await addedBy(world, await timeCalls(check, pace, pace.warmUpCalls)));
+    } finally {
+      await Promise.all([api.stop(), worker.stop()]);
+    }
+  });
+
+/** Measures the latency that a direct check adds to the upstream's own time, beside that of bare programs and a direct lookup. */
+export const measureLatency = async (
+  servers: TestServers,
+  upstreamLatencyMs: number,
+  pace: Pace,
+): Promise<LatencyFigures> => {
+  const bare = await measureBare(upstreamLatencyMs, pace);
+  return inWorld({ latencyMs: upstreamLatencyMs, apis: 1, workers: 1 }, async (world) => {
     const { perSecond, seconds, warmUpCalls } = pace;
     const keys: string[] = [];
     for (let n = 0; n < KEYS; n += 1) keys.push((await world.newAccount({ plan: 'enterprise' })).live_key);
@@ -87,9 +119,11 @@ export const measureLatency = (servers: TestServers, upstreamLatencyMs: number, 
       upstream_latency_ms: upstreamLatencyMs,
       checks_per_s: perSecond,
       added,
+      bare,
       direct: floor,
       ratio_p50: Math.round((added.p50 / floor.p50) * 10) / 10,
       not_201: checks.length - answered.length,
       cpu_ms: pick(cpu, 'api', 'worker', 'postgres', 'redis'),
     };
   });
+};

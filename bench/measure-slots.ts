@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type TestServers, until } from '@vat/testkit';
+import { type TestServers, until, type World } from '@vat/testkit';
+import { addBareLookups } from './cost/bare-queue.js';
+import { startBare } from './cost/measure-bare.js';
 import { measureStorage, type StorageFigures } from './cost/measure-storage.js';
 import { insertBacklog } from './insert-rows.js';
 import { measureSlotUse, readMaxInFlight, type SlotUse } from './measure-slot-use.js';
@@ -9,6 +11,8 @@ import { openWorld } from './open-world.js';
 import { type ProfileLine, summarizeProfile } from './profile.js';
 
 export type SlotsFigures = SlotUse & {
+  /** The same of a bare program in the same run: a BullMQ job with its statements and a post by got. Null with profiles. */
+  bare: SlotUse | null;
   /** Answers take between half of `latency_ms` and one and a half of it; otherwise all take the same time. */
   varies: boolean;
   workers: number;
@@ -17,6 +21,34 @@ export type SlotsFigures = SlotUse & {
   /** The time distribution of a profiled worker; empty otherwise. */
   profile: ProfileLine[];
   storage: StorageFigures;
+};
+
+/** An upstream that answers after `latencyMs`, or after half of it to one and a half. */
+const openUpstream = async (latencyMs: number, varies: boolean): Promise<World> => {
+  const world = await openWorld({ latencyMs });
+  if (varies) await world.vies.defaults({ latency_ms: latencyMs / 2, jitter_ms: latencyMs });
+  return world;
+};
+
+const measureBare = async (
+  servers: TestServers,
+  { requests, latencyMs, varies }: { requests: number; latencyMs: number; varies: boolean },
+): Promise<SlotUse> => {
+  const world = await openUpstream(latencyMs, varies);
+  try {
+    await insertBacklog(world, requests);
+    const rows = await world.sql<{ id: string; number: string }>(
+      'SELECT id, vat_number AS number FROM request ORDER BY id',
+    );
+    await addBareLookups(world, rows);
+    const worker = await startBare(world, 'bare-lookups.ts', {});
+    const pids = { ...servers.pids, upstream: world.viesProcess.pid, bench: process.pid, 'worker 1': worker.pid };
+    const use = await measureSlotUse(world, { count: requests, latencyMs, pids });
+    await worker.stop();
+    return use;
+  } finally {
+    await world.stop();
+  }
 };
 
 /**
@@ -34,9 +66,9 @@ export const measureSlots = async (
   }: { requests: number; workers: number; latencyMs: number; varies?: boolean; profiled?: boolean },
 ): Promise<SlotsFigures> => {
   const profiles = mkdtempSync(path.join(tmpdir(), 'vat-profile-'));
-  const world = await openWorld({ latencyMs });
+  const bare = profiled ? null : await measureBare(servers, { requests, latencyMs, varies });
+  const world = await openUpstream(latencyMs, varies);
   try {
-    if (varies) await world.vies.defaults({ latency_ms: latencyMs / 2, jitter_ms: latencyMs });
     const storage = measureStorage(requests);
     await storage.begin(world);
     await insertBacklog(world, requests);
@@ -62,6 +94,7 @@ export const measureSlots = async (
     if (profiled) await Promise.all(started.map((worker) => worker.stop()));
     return {
       ...use,
+      bare,
       varies,
       workers,
       requests,

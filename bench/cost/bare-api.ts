@@ -6,17 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { connectRedis } from '@vat/queues';
 import express from 'express';
 import pg from 'pg';
+import { CALL_COUNTER } from './bare-queue.js';
 import { bareStatements } from './bare-statements.js';
 
 const { DATABASE_URL = '', REDIS_URL = '', REDIS_PREFIX = '', BARE_ACCOUNT = '' } = process.env;
-const COUNT = `local n = redis.call('INCR', KEYS[1])
-if n == 1 then redis.call('PEXPIRE', KEYS[1], 1000) end
-return n`;
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10, options: '-c timezone=UTC' });
 const redis = connectRedis(REDIS_URL, 'producer', (error) => console.error(error));
 await once(redis, 'ready');
-const script = String(await redis.script('LOAD', COUNT));
+const script = String(await redis.script('LOAD', CALL_COUNTER));
 const { findCheck } = await bareStatements();
 
 const app = express();

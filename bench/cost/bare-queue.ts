@@ -1,3 +1,4 @@
+import { MEMBER_STATES, type MemberState, SLOTS_PER_MEMBER_STATE } from '@vat/domain';
 import { connectRedis } from '@vat/queues';
 import type { World } from '@vat/testkit';
 import { Queue } from 'bullmq';
@@ -27,4 +28,31 @@ export const openBareQueue = ({ settings }: Pick<World, 'settings'>) => {
       connection.disconnect();
     },
   };
+};
+
+/** Counts the calls of a key in a second. */
+export const CALL_COUNTER = `local n = redis.call('INCR', KEYS[1])
+if n == 1 then redis.call('PEXPIRE', KEYS[1], 1000) end
+return n`;
+
+/** The channel, below the prefix, on which `bare-lookups.ts` publishes the ids of requests that have ended. */
+export const ENDS = 'bare-ends';
+
+/** The queue of a member state, for `bare-lookups.ts`. */
+export const bareQueueOf = (memberState: MemberState): string => `{bare-${memberState}}`;
+
+/** Adds a job for each request to the queue of its member state, of which two run at once over all workers. */
+export const addBareLookups = async (
+  { settings }: Pick<World, 'settings'>,
+  requests: readonly { id: string; number: string }[],
+): Promise<void> => {
+  const connection = connectRedis(String(settings.REDIS_URL), 'consumer', (error) => console.error(error));
+  for (const state of MEMBER_STATES) {
+    const queue = new Queue(bareQueueOf(state), { connection, prefix: String(settings.REDIS_PREFIX) });
+    await queue.setGlobalConcurrency(SLOTS_PER_MEMBER_STATE);
+    const jobs = requests.filter(({ number }) => number.startsWith(state));
+    await queue.addBulk(jobs.map((data) => ({ name: 'lookup', data })));
+    await queue.close();
+  }
+  connection.disconnect();
 };

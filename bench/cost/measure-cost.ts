@@ -24,10 +24,14 @@ import type { StorageFigures } from './measure-storage.js';
 export type CostFigures = {
   rows: CostRow[];
   slot_use: number;
+  /** Of the bare program of {@link measureSlots} in the same run. */
+  bare_slot_use: number;
   ideal_per_s: number;
   cpu_ms_per_lookup: number | null;
   cpu_of_others: number | null;
   added: Percentiles;
+  /** Of bare programs, see {@link measureLatency}. */
+  bare_added: Percentiles;
   /** CPU of a direct check at the pace of {@link Size}. */
   direct: CpuCost;
   round_trip: Percentiles;
@@ -80,7 +84,12 @@ export const measureCost = async (
   }
   log('cost: added latency');
   const round_trip = await inWorld({}, (world) => measureRoundTrip(world, size.pace));
-  const { added, cpu_ms: direct } = await measureLatency(servers, LATENCY_MS, size.pace);
+  const { added, bare: bare_added, cpu_ms: direct } = await measureLatency(servers, LATENCY_MS, size.pace);
   const { slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, storage } = slots;
-  return { rows, slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, added, direct, round_trip, storage };
+  const bare_slot_use = slots.bare?.slot_use ?? Number.NaN;
+  return {
+    ...{ rows, slot_use, bare_slot_use, ideal_per_s, cpu_ms_per_lookup, cpu_of_others, added, bare_added },
+    ...{ direct, round_trip },
+    storage,
+  };
 };

@@ -139,7 +139,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listBatches(on)(at.account, null, 100),
   () => db.listBatches(on)(at.account, at.batch, 100),
   () => db.deleteBatch(on)(at.batch, at.account),
-  () => db.deleteOldBatches(on)(at.start),
+  () => db.deleteOldBatches(on)(at.start, at.start),
   () => db.startBatches(on)([at.undispatchedRequest]),
   () => db.dispatchLines(on)('DE', at.now),
   () => db.queuesToDispatch(on, () => at.now)(['DE']),
@@ -222,6 +222,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listPartitions(on, 'request'),
   () => db.withChecks(on, [/** @type {any} */ ({ checkId: at.check, checkBody: null, checkHash: null })]),
   () => db.readEventToSend(on, ID),
+  () => db.deleteDelivery(on, ID),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: KEY }),
   () => db.admitRequest(on)({ request: requestOf(at), quota: QUOTA, maxPending: 200, idempotency: null }),
   ...[0, 200].map((maxPending) => () => {

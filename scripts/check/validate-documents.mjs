@@ -40,3 +40,21 @@ export const findUntestedAttacks = (text) => {
   }
   return problems;
 };
+
+/**
+ * The tables of a Prisma schema for which "Data that grows" of docs/operations.md does not say how long their rows are stored.
+ *
+ * @param {string} schema
+ * @param {string} guide
+ * @returns {string[]}
+ */
+export const findUnlistedTables = (schema, guide) => {
+  const [, section = ''] = guide.split('\n## Data that grows\n');
+  const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
+  const listed = new Set(
+    rows.flatMap((row) => [...String(row.split(' | ')[0]).matchAll(/`(\w+)`/g)].map(([, name]) => name)),
+  );
+  return [...schema.matchAll(/@@map\("(\w+)"\)/g)]
+    .map(([, table]) => String(table))
+    .filter((table) => !listed.has(table));
+};

@@ -180,8 +180,8 @@ test('API and worker start with their secrets in files', async () => {
     }),
   );
   const [api, worker] = await Promise.all([world.startApi(inFiles), world.startWorker(inFiles)]);
-  const { status } = await fetch(`${String(api.ready.base_url)}/readyz`);
-  expect(status).toBe(200);
+  const isReady = async () => (await fetch(`${String(api.ready.base_url)}/readyz`)).ok;
+  await until('the API to reach both servers', isReady);
   await Promise.all([api.stop(), worker.stop()]);
 
   const both = { ...world.settings, ...inFiles, DATABASE_URL: String(world.settings['DATABASE_URL']) };

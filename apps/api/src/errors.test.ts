@@ -308,6 +308,38 @@ describe('a malformed request', () => {
   });
 });
 
+test.each([
+  ['HTTP/1.0', 'GET /nothing HTTP/1.0\r\n\r\n'],
+  ['HTTP/1.0 whose body was not read', `POST /v1/checks HTTP/1.0\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`],
+  ['Connection: close', 'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+])('a refused request of %s is answered, and its connection ends', async (_what, sent) => {
+  const connection = await openRaw(world.baseUrl());
+  connection.send(sent);
+  await until('the end', connection.isClosed);
+  expect(connection.text()).toMatch(/^HTTP\/1\.1 4\d\d [^]*\}$/);
+  // With an unread body, Node would close the connection too early.
+  if (!sent.startsWith('POST')) expect(connection.text()).toContain('\r\nConnection: close\r\n');
+});
+
+test('no cache may store what an operation answers to a key, or without one', async () => {
+  const keyed = Object.values<Operation>(OPERATIONS).filter(({ key }) => key !== false);
+  for (const { method, path: pattern } of keyed)
+    for (const { method: send, post: sendPost } of [caller(), world.http(null)]) {
+      const path = pattern.replace('{id}', 'x');
+      const { headers } = await (method === 'post' ? sendPost(path) : send(method === 'get' ? 'head' : method, path));
+      expect([path, headers['cache-control']]).toEqual([path, 'no-store']);
+    }
+});
+
+test('a request is logged with the path that it was sent to', async () => {
+  for (const path of ['/app/checks', '/app/assets/none.js', '/docs/swagger-ui.css', '/V1/usage/']) {
+    const { headers } = await world.http(null).get(`${path}?a=b`);
+    const id = `"request_id":"${headers['x-request-id']}"`;
+    const line = await until('its log line', () => world.apis[0]?.lines().find((text) => text.includes(id)));
+    expect(JSON.parse(line)).toMatchObject({ path });
+  }
+});
+
 describe('X-Request-Id', () => {
   test.each(['abc-123', 'A.b:c_d', 'x'.repeat(128)])('%s is used, and is in the log', async (id) => {
     const { headers } = await caller().get('/v1/usage').set('X-Request-Id', id);

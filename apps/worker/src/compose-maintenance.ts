@@ -17,7 +17,7 @@ import {
   runAlone,
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
-import { auditedPeriods, HISTORY_RETENTION_MS, MEMBER_STATES, publicId } from '@vat/domain';
+import { auditedPeriods, HISTORY_RETENTION_MS, lineLimitAt, MEMBER_STATES, publicId } from '@vat/domain';
 import {
   ensureSchedulers,
   evidenceQueue,
@@ -87,7 +87,8 @@ export const composeMaintenance = (context: WorkerContext) => {
 
   const audit = async (): Promise<void> => {
     const differences = [];
-    for (const period of auditedPeriods(now())) differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
+    for (const period of auditedPeriods(now(), settings.EVIDENCE_KEPT))
+      differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
     usageFinding.report(differences.length);
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', {
@@ -129,7 +130,7 @@ export const composeMaintenance = (context: WorkerContext) => {
         () => deleteMinutes(db)(ago(STATISTICS_RETENTION_MS)),
         () => deleteHours(db)(ago(HISTORY_RETENTION_MS)),
         () => deleteOldMail(db)(now()),
-        () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT)),
+        () => deleteOldBatches(db)(ago(settings.BATCHES_KEPT), lineLimitAt(now()).since),
         () => deleteOldCoverages(db)(ago(settings.EVIDENCE_KEPT)),
         async () => {
           // Rows of months that are about to be dropped need not be deleted.

@@ -12,6 +12,7 @@ import {
   reportFigure,
   startWorld,
   until,
+  uploadBatch,
   type World,
   type WorldRedis,
 } from '@vat/testkit';
@@ -213,7 +214,7 @@ test.concurrent('a request that cannot be ended is logged with its id, and does 
   ];
   await world.sql('INSERT INTO refused_request (id) VALUES ($1)', [bad.id]);
   await world.sql("UPDATE request SET give_up_at = now() - interval '1 second' WHERE id = $1", [bad.id]);
-  await until('the sweep to tell', () =>
+  await until('the failure to be logged', () =>
     world.workers.some((worker) =>
       worker
         .lines()
@@ -230,8 +231,11 @@ test.concurrent('a request that cannot be ended is logged with its id, and does 
   await until('the other to end', async () => (await rowOf(good.id))?.state === 'abandoned');
   // It was never looked up, which an operator must learn.
   expect(await rowOf(good.id)).toMatchObject({ reason: 'NEVER_ASKED' });
-  const logged = world.workers.flatMap((worker) => worker.lines().filter((line) => line.includes('"NEVER_ASKED"')));
-  expect(logged.filter((line) => line.includes('"level":"error"')).length).toBeGreaterThan(0);
+  await until('the operator to be notified', () =>
+    world.workers.some((worker) =>
+      worker.lines().some((line) => line.includes('"NEVER_ASKED"') && line.includes('"level":"error"')),
+    ),
+  );
   await world.sql("UPDATE request SET due_at = now() - interval '10 seconds' WHERE id = $1", [lost.id]);
   await until('a row without its job to end', async () => (await rowOf(lost.id))?.state === 'completed');
   await world.sql('DELETE FROM refused_request');
@@ -260,24 +264,44 @@ test.concurrent('a request whose caller was lost is withdrawn and its unit relea
 test('after a loss of Redis thousands of pending requests have a job again; a sweep then enqueues only those without one', async () => {
   const count = faultSize(2_500, 10_000);
   // Due in an hour: an ordinary sweep does not look for their jobs.
-  const insert = (from: number, to: number) =>
-    world.sql(
+  const insert = async (from: number, to: number): Promise<string[]> => {
+    const ids = Array.from({ length: to - from + 1 }, newUuid);
+    await world.sql(
       `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
          window_ends_at, due_at, accepted_at, give_up_at)
        SELECT r.id, account.id, false, 'pending', 'DE' || n, 'DE', n::text, 'DE' || n, '[]', now(), now(),
          now() + interval '1 hour', now(), now() + interval '1 day'
        FROM (SELECT id FROM account ORDER BY created_at LIMIT 1) AS account, unnest($2::uuid[]) WITH ORDINALITY AS r(id, place),
          LATERAL (SELECT $1::int + place - 1 AS n) AS numbered`,
-      [from, Array.from({ length: to - from + 1 }, newUuid)],
+      [from, ids],
     );
-  await insert(1, count);
+    return ids;
+  };
+  const inserted = await insert(1, count);
   await redis.flush();
   const startedAt = performance.now();
-  await until('every request to have a job', async () => (await redis.jobs()).length === count, 30_000);
+  const haveJobs = async () => {
+    const jobs = new Set(await redis.jobs());
+    return inserted.every((id) => jobs.has(id));
+  };
+  await until('every request to have a job', haveJobs, 30_000);
   process.stdout.write(
     `sweep: ${count} pending requests had a job ${since(startedAt).toFixed(1)} s after a loss of Redis\n`,
   );
   await insert(count + 1, count + 3);
   expect(await world.admin('reconcile')).toMatchObject({ enqueued: 3 });
   expect(await world.admin('reconcile')).toMatchObject({ enqueued: 0 });
+}, 60_000);
+
+test('while no worker serves the queue of dispatches, sweeps add one job for each dispatch queue and no more', async () => {
+  // None of this world does.
+  const rows = [...NUMBERED_STATES.slice(0, 3).map((state) => numberOf(state, 1)), 'DE1'];
+  const { live_key: key } = await world.newAccount();
+  expect((await uploadBatch(world, ['vat_number', ...rows].join('\n'), { key })).status).toBe(201);
+  const dispatchJobs = async () => (await redis.keys()).filter((name) => /:dispatch-[^:]+$/.test(name)).length;
+  expect(await world.admin('reconcile')).toMatchObject({ lanes: 4 });
+  const afterOne = await dispatchJobs();
+  for (let sweeps = 0; sweeps < 3; sweeps += 1) expect(await world.admin('reconcile')).toMatchObject({ lanes: 4 });
+  // One of the upload and one of the sweeps for each.
+  expect([afterOne, await dispatchJobs()]).toEqual([8, 8]);
 }, 60_000);

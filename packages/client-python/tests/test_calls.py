@@ -238,6 +238,19 @@ class Calls(unittest.TestCase):
         self.assertEqual(client.batches.wait("bat_1", 7)["status"], "running")
         self.assertEqual(self.clock.sleeps, [5, 2])
 
+    def test_a_wait_for_a_batch_outlasts_an_outage(self) -> None:
+        running, completed = ({"batch_id": "bat_1", "status": status, "eta": None} for status in ("running", "completed"))
+        answers = [reply(200, running)] + [INTERNAL] * 6 + [BROKEN] * 6 + [reply(200, completed)]
+        self.assertEqual(self.open(answers).batches.wait("bat_1", 600), completed)
+        self.assertEqual(len(self.server.calls), 14)
+
+    def test_the_page_of_a_proxy_is_no_file(self) -> None:
+        page = reply(200, b"<html>login</html>", {"Content-Type": "text/html; charset=utf-8"})
+        client = self.open([page] * 2)
+        for download in (lambda: client.batches.results("bat_1"), lambda: client.checks.certificate("chk_1")):
+            with self.assertRaises(UnexpectedAnswerError):
+                download()
+
     def test_ids_cannot_change_the_path_and_wrong_arguments_are_refused_before_a_call(self) -> None:
         client = self.open([reply(200, CHECK)])
         client.checks.get("../usage?x=/é")

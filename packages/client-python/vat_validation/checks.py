@@ -17,7 +17,8 @@ POLL_INTERVAL = 5.0
 LEAST_POLL_INTERVAL = 0.5
 # Seconds that a read at the deadline may take.
 _LAST_READ = 10.0
-_TEMPORARY = (NoAnswerError, ServiceError, TooManyRequestsError)
+#: The same call can succeed later.
+TEMPORARY = (NoAnswerError, ServiceError, TooManyRequestsError)
 
 
 class Requests:
@@ -67,7 +68,7 @@ class Requests:
         path = path_of("requests", pending.request_id)
         try:
             answer = self._transport.call("GET", path, total=within, timeout=min(within, 60.0))
-        except _TEMPORARY:
+        except TEMPORARY:
             return pending, {}
         return _result_of(cast(Request, answer.object()), pending.replayed), answer.headers
 
@@ -126,11 +127,11 @@ class Checks:
 
     def evidence(self, check_id: str) -> bytes:
         """The bytes that were hashed: their SHA-256 is ``response_hash``."""
-        return self._transport.call("GET", path_of("checks", check_id, "evidence")).content
+        return self._transport.call("GET", path_of("checks", check_id, "evidence")).file()
 
     def certificate(self, check_id: str, *, lang: str = "en") -> bytes:
         """The certificate of a check (PDF), in ``en``, ``de``, ``fr``, ``it``, ``es``, ``pl`` or ``nl``."""
-        return self._transport.call("GET", path_of("checks", check_id, "certificate.pdf"), query={"lang": lang}).content
+        return self._transport.call("GET", path_of("checks", check_id, "certificate.pdf"), query={"lang": lang}).file()
 
     def link(self, check_id: str) -> str:
         """The URL of the public page, where anybody who has it can read and verify the check."""

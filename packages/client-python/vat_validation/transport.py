@@ -36,6 +36,13 @@ class Answer:
     content: bytes
     request_id: str
 
+    def file(self) -> bytes:
+        """The body as a file of this API. Raises :class:`UnexpectedAnswerError` for HTML, which is the page of a proxy."""
+        if self.headers.get("content-type", "").lower().startswith("text/html"):
+            message = f"the answer with status {self.status} is a page of HTML; is the base URL that of the service?"
+            raise UnexpectedAnswerError(message, status=self.status, request_id=self.request_id)
+        return self.content
+
     def json(self) -> Any:
         """The body as JSON. Raises :class:`UnexpectedAnswerError`."""
         try:

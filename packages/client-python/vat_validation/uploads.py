@@ -7,7 +7,7 @@ import os
 from datetime import datetime, timezone
 from typing import BinaryIO, Dict, Iterator, Optional, Tuple, Union, cast
 
-from .checks import new_idempotency_key
+from .checks import TEMPORARY, new_idempotency_key
 from .paging import Value, follow_list, path_of
 from .transport import Transport
 from .types import Batch, BatchLine, Coverage, CoverageLine
@@ -47,7 +47,7 @@ class _Uploads:
         if format not in ("csv", "xlsx"):
             raise ValueError("format must be csv or xlsx")
         query: Dict[str, Value] = {"delimiter": delimiter, "bom": bom} if format == "csv" else {}
-        return self._transport.call("GET", path_of(self._kind, id, f"results.{format}"), query=query).content
+        return self._transport.call("GET", path_of(self._kind, id, f"results.{format}"), query=query).file()
 
     def delete(self, id: str) -> None:
         """Deletes the file and its lines. Checks are not deleted."""
@@ -81,16 +81,20 @@ class Batches(_Uploads):
         """Reads the batch until its ``status`` is ``completed`` or ``timeout`` seconds have passed, and returns it as it is then.
 
         It is read when its ``eta`` has passed, at least every 30 seconds, and every five seconds without one; ``interval``
-        replaces that.
+        replaces that. When the service cannot be reached after the first time, the wait continues.
         """
         clock = self._transport.clock
         deadline = clock.monotonic() + timeout
+        batch = self.get(batch_id)
         while True:
-            batch = self.get(batch_id)
             remaining = deadline - clock.monotonic()
             if batch["status"] == "completed" or remaining <= 0:
                 return batch
             clock.sleep(min(_pause(batch["eta"], clock.time()) if interval is None else interval, remaining))
+            try:
+                batch = self.get(batch_id)
+            except TEMPORARY:
+                pass
 
     def list(self, *, limit: int = 100) -> Iterator[Batch]:
         """All batches, newest first."""
@@ -149,7 +153,7 @@ class Coverages(_Uploads):
 
     def report(self, coverage_id: str, *, lang: str = "en") -> bytes:
         """The report (PDF): the totals, then the supplies that are not covered."""
-        return self._transport.call("GET", path_of("coverage", coverage_id, "report.pdf"), query={"lang": lang}).content
+        return self._transport.call("GET", path_of("coverage", coverage_id, "report.pdf"), query={"lang": lang}).file()
 
 
 def _read_file(file: File, file_name: Optional[str]) -> Tuple[str, bytes]:

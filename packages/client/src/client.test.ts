@@ -103,6 +103,15 @@ describe('a call', () => {
     service.script({ body: '<html>' }, { status: 404, body: '<html>' });
     expect((await failure(service.client.call('getUsage'))).message).toMatch(/answered without JSON/);
     expect(await failure(service.client.call('getUsage'))).toMatchObject({ code: 'HTTP_404' });
+    service.script({ headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: '<html>' });
+    const error = await failure(service.client.call('getBatchResults', { id: 'bat_1' }));
+    expect([error.name, error.message]).toEqual(['ConnectionError', expect.stringMatching(/with a page of HTML/)]);
+  });
+
+  it('with an empty id is refused, because its path would be that of the list', async () => {
+    service.script();
+    expect((await failure(service.client.call('getCheck', { id: '' }))).message).toBe('The id is empty.');
+    expect(service.calls).toEqual([]);
   });
 
   it('ends with the reason of its signal while it waits for the next attempt', async () => {
@@ -155,6 +164,31 @@ describe('check', () => {
     const pending = await failure(service.client.check({ vat_number: 'DE100' }, { waitMs: 0 }));
     expect(pending).toBeInstanceOf(PendingError);
     expect(pending.requestId).toBe('req_1');
+  });
+});
+
+describe('a wait', () => {
+  const failing = new Array<ReturnType<typeof refusal>>(6).fill(refusal(500, 'INTERNAL'));
+
+  it('outlasts an outage of the service', async () => {
+    const completed = { batch_id: 'bat_1', status: 'completed', eta: null };
+    service.script({ status: 202, body: ACCEPTED }, ...failing, 'close', {
+      body: { status: 'completed', check: CHECK },
+    });
+    const ids: string[] = [];
+    const onPending = (id: string) => void ids.push(id);
+    expect([await service.client.check({ vat_number: 'DE100' }, { onPending }), ids]).toEqual([CHECK, ['req_1']]);
+    service.script(...failing, { body: completed });
+    expect(await service.client.waitForBatch('bat_1')).toEqual(completed);
+  });
+
+  it('ends with the id of the request when the service does not come back, and at once when it refuses', async () => {
+    service.script({ status: 202, body: ACCEPTED }, ...failing, ...failing);
+    expect(await failure(service.client.check({ vat_number: 'DE100' }, { waitMs: 6_000 }))).toMatchObject({
+      ...{ name: 'PendingError', requestId: 'req_1' },
+    });
+    service.script({ status: 202, body: ACCEPTED }, refusal(401, 'UNAUTHORIZED'));
+    expect(await failure(service.client.check({ vat_number: 'DE100' }))).toMatchObject({ code: 'UNAUTHORIZED' });
   });
 });
 

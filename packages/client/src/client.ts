@@ -72,11 +72,16 @@ export const createClient = (
 
     /**
      * Checks a VAT number and waits for the answer, also when the service needs longer than the call (202). Rejects with
-     * PendingError when there is still none after `waitMs`, and with AbandonedError.
+     * PendingError when there is still none after `waitMs`, and with AbandonedError. `onPending` gets the id of the request when
+     * the wait begins.
      */
-    check: async (input: Input<'createCheck'>['body'], options: WaitOptions = {}): Promise<Check> => {
+    check: async (
+      input: Input<'createCheck'>['body'],
+      { onPending, ...options }: WaitOptions & { onPending?: (requestId: string) => void } = {},
+    ): Promise<Check> => {
       const answer = await call('createCheck', { body: input }, options);
       if (answer.status === 201) return answer.body;
+      onPending?.(answer.body.request_id);
       return awaitRequest(answer.body.request_id, readRetryAfter(answer.headers), options);
     },
 

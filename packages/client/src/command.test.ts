@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { PROJECT_ROOT, runProgram, startWorld, type World } from '@vat/testkit';
+import { PROJECT_ROOT, runProgram, startWorld, until, type World } from '@vat/testkit';
 import { runHere } from './command/run-here.fixture.js';
 import { openTools } from './open-tools.fixture.js';
 import { verifyCheck } from './verify-check.js';
@@ -12,6 +13,8 @@ const PACKAGE = path.join(PROJECT_ROOT, 'packages/client');
 const VALID = 'DE136695976';
 const INVALID = 'DE111111111';
 const SLOW = 'DE123456788';
+/** Nothing, or that the answer was 202, as on a machine that is busy for longer than the upstream window. */
+const WAITED = /^(req_\w+ {2}waiting\n)?$/;
 
 let world: World;
 let folder: string;
@@ -59,12 +62,15 @@ describe('vat check', () => {
       vat('check', 'DE1'),
     ]);
     expect(valid).toEqual({
-      ...{ code: 0, stderr: '' },
+      ...{ code: 0, stderr: expect.stringMatching(WAITED) },
       stdout: expect.stringMatching(
         /^DE136695976 {2}valid\nname +Example Trading\naddress +Hauptstraße 1, 10115 Berlin\ngrade +named\nmatch +100\nchecked at .*\ncheck +chk_\w+\nhash +sha256:[0-9a-f]{64} \(verified\)\n$/,
       ),
     });
-    expect(invalid).toMatchObject({ code: 1, stderr: '', stdout: expect.stringMatching(/^DE111111111 {2}invalid\n/) });
+    expect(invalid).toMatchObject({
+      ...{ code: 1, stderr: expect.stringMatching(WAITED) },
+      stdout: expect.stringMatching(/^DE111111111 {2}invalid\n/),
+    });
     expect(malformed).toMatchObject({ code: 1, stderr: '', stdout: expect.stringMatching(/^DE1 {2}malformed\n/) });
   });
 
@@ -91,6 +97,38 @@ describe('vat check', () => {
       code: 0,
       stdout: expect.stringMatching(/^DE123456788 {2}valid\n/),
     });
+  });
+});
+
+describe('a command', () => {
+  it('that waits ends by Ctrl-C as a shell expects, and says how to see the outcome', async () => {
+    const child = spawn(process.execPath, [program, 'check', 'DE600'], { env: settings('test') });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const closed = once(child, 'close');
+    await until('the 202', () => (stderr.includes('waiting') ? true : null));
+    child.kill('SIGINT');
+    expect(await closed).toEqual([null, 'SIGINT']);
+    expect(stderr).toMatch(
+      /^(req_\w+) {2}waiting\nvat: [^\n]* has no answer yet\.[^\n]*\nvat: [^\n]*: vat check \1\n$/,
+    );
+  });
+
+  it('whose output cannot be written fails', async () => {
+    const unwritable = await open(program, 'r');
+    const stdio = ['ignore', unwritable.fd, 'pipe'] as const;
+    const child = spawn(process.execPath, [program, 'check', 'DE100'], { env: settings('test'), stdio: [...stdio] });
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    expect([await once(child, 'close'), stderr]).toEqual([
+      [2, null],
+      expect.stringMatching(/^vat: The output could not be written: /),
+    ]);
+    await unwritable.close();
   });
 });
 

@@ -22,7 +22,7 @@ export type Vectors = {
   polls: {
     name: string;
     deadline_ms: number;
-    answers: { retry_after: string | null; status: 'pending' | 'completed' | 'abandoned' }[];
+    answers: { retry_after: string | null; status: 'pending' | 'completed' | 'abandoned' | null }[];
     waits_ms: number[];
     outcome: string;
   }[];

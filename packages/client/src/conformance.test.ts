@@ -1,6 +1,6 @@
 import { verify } from '@vat/receiver';
 import { readVectors } from './conformance.fixture.js';
-import { CheckHashError } from './errors.js';
+import { CheckHashError, ConnectionError } from './errors.js';
 import { RETRY_POLICY, readRetryAfter, retryDelay } from './retry.js';
 import { openScriptedService, type ScriptedService } from './scripted-service.fixture.js';
 import { signEvent } from './sign-event.js';
@@ -44,6 +44,7 @@ describe('polls', () => {
     const wait = { waitMs: deadline_ms, intervalMs: intervalOf(accepted?.retry_after) };
     const status = await poll({ now, sleep })(wait, async () => {
       const answer = polled.shift();
+      if (answer?.status === null) throw new ConnectionError('no answer');
       return {
         value: answer?.status,
         ended: answer?.status !== 'pending',

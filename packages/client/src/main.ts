@@ -1,17 +1,32 @@
 #!/usr/bin/env node
 import process from 'node:process';
+import { EXIT } from './command/command.js';
 import { runCommand } from './command/run-command.js';
 
-// A reader that has seen enough, such as head, closes the pipe.
-process.stdout.on('error', () => process.exit());
-
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => stopping.abort(new Error('Interrupted.')));
+const ended: { by?: NodeJS.Signals; unwritten?: Error } = {};
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => {
+    ended.by = name;
+    stopping.abort(new Error('Interrupted.'));
+  });
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as head, closes the pipe. Everything else, such as a full disk, is a failure.
+  if (error.code !== 'EPIPE') ended.unwritten = error;
+  stopping.abort(error);
+});
+const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   print: (text) => process.stdout.write(`${text}\n`),
-  note: (text) => process.stderr.write(`${text}\n`),
+  note,
   signal: stopping.signal,
+});
+// A shell then ends the script that runs the command, instead of going on with its next line.
+if (ended.by && process.exitCode !== EXIT.ok) process.kill(process.pid, ended.by);
+process.once('exit', () => {
+  if (!ended.unwritten) return;
+  note(`vat: The output could not be written: ${ended.unwritten.message}.`);
+  process.exitCode = EXIT.failed;
 });

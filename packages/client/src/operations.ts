@@ -36,11 +36,13 @@ type Item<Name extends ListName> = Output<Name> extends { body: { data: (infer R
 /** The parts of an input as they are sent. */
 type Parts = { id?: string; query?: Record<string, unknown>; body?: unknown; file?: Upload };
 
-const pathOf = (template: string, { id = '', query = {} }: Parts): string => {
+/** Throws TypeError without an id: the path would be that of the list. */
+const pathOf = (template: string, { id, query = {} }: Parts): string => {
+  if (template.includes('{id}') && !id) throw new TypeError('The id is empty.');
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
   const text = params.toString();
-  return `${template.replace('{id}', encodeURIComponent(id))}${text && `?${text}`}`;
+  return `${template.replace('{id}', encodeURIComponent(id ?? ''))}${text && `?${text}`}`;
 };
 
 const contentOf = ({ body, file }: Parts): { body?: string | FormData; headers: Record<string, string> } => {
@@ -72,8 +74,12 @@ export const createCaller =
     );
     const read = () => (operation.bytes ? answer.bytes : parseJson(answer.bytes));
     const content = answer.status === 204 ? undefined : read();
-    if (content === null)
-      throw new ConnectionError(`${name} was answered without JSON. Check that the address is that of the service.`);
+    // The page of a proxy, which must not be stored as a file of results. No operation returns HTML.
+    const isPage = operation.bytes && /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
+    if (content === null || isPage)
+      throw new ConnectionError(
+        `${name} was answered ${isPage ? 'with a page of HTML' : 'without JSON'}. Check that the address is that of the service.`,
+      );
     return { status: answer.status, headers: answer.headers, body: content } as unknown as Answer<Name>;
   };
 

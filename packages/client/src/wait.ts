@@ -1,3 +1,4 @@
+import { ApiError, ConnectionError } from './errors.js';
 import type { Surroundings } from './send.js';
 
 /** How often a client reads what it waits for, in milliseconds. */
@@ -6,11 +7,15 @@ export const POLL_POLICY = { intervalMs: 5_000, leastIntervalMs: 500 } as const;
 /** What was read. `intervalMs`: when to read again, null when the answer does not say. */
 export type Reading<T> = { value: T; ended: boolean; intervalMs: number | null };
 
+/** Whether the same call can succeed later: the service cannot be reached, fails, or is busy. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+
 type Wait = { waitMs: number; intervalMs: number | null; signal?: AbortSignal | undefined };
 
 /**
  * Reads until the end of what is waited for, at the interval that the service gave last. The last wait ends after `waitMs`.
- * Resolves to what ended, or to null.
+ * Resolves to what ended, or to null. A read that fails for a while says nothing, and the wait continues.
  */
 export const poll =
   ({ now, sleep }: Pick<Surroundings, 'now' | 'sleep'>) =>
@@ -21,8 +26,11 @@ export const poll =
       const left = endsAt - now();
       if (left <= 0) return null;
       await sleep(Math.min(Math.max(interval, POLL_POLICY.leastIntervalMs), left), signal);
-      const reading = await read();
-      if (reading.ended) return reading.value;
-      interval = reading.intervalMs ?? interval;
+      const reading = await read().catch((error: unknown) => {
+        if (isTemporary(error)) return null;
+        throw error;
+      });
+      if (reading?.ended) return reading.value;
+      interval = reading?.intervalMs ?? interval;
     }
   };

@@ -26,10 +26,10 @@ import {
 import {
   deliveriesWithoutJob,
   enqueueDelivery,
-  enqueueDispatches,
   enqueueLateDeliveries,
   enqueueLostStamps,
   enqueueOverdue,
+  enqueueSweptDispatches,
   type Producer,
   requestsWithoutJob,
 } from '@vat/queues';
@@ -138,7 +138,7 @@ export const composeSweep = ({
           return completed;
         },
         queuesToDispatch: queuesToDispatch(db, now),
-        dispatch: enqueueDispatches(producer, now),
+        dispatch: enqueueSweptDispatches(producer),
         enqueueDelivery: enqueueOne,
         now,
       }),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { connectClient, prepareConnection } from './prepare-connection.js';
+import { takeLock } from './take-lock.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -31,24 +32,6 @@ const untilLocked = async (run: () => Promise<unknown>): Promise<void> => {
       if (attempt === ATTEMPTS || !(error instanceof pg.DatabaseError) || !NOT_LOCKED.includes(error.code)) throw error;
       await pause(PAUSE_MS);
     }
-};
-
-/**
- * Waits for the migrations of another process and takes the lock in the open transaction of `client`, without a snapshot, for
- * which CREATE INDEX CONCURRENTLY would wait: a statement that waits for the lock itself would have one, and Postgres keeps that
- * of a transaction's last query until its next statement.
- */
-const takeMigrationLock = async (client: pg.Client): Promise<void> => {
-  for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS taken', [
-      MIGRATION_LOCK,
-    ]);
-    if (rows[0]?.taken) {
-      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-      return;
-    }
-    await pause(PAUSE_MS / 5);
-  }
 };
 
 type Applied = { migration_name: string; checksum: string; finished_at: Date | null };
@@ -94,9 +77,8 @@ export const migrate = async (url: string, directory: string, only?: ReadonlySet
   // Without the lock another process might migrate at the same time.
   locker.on('error', () => void client.end().catch(() => undefined));
   try {
-    // A pooler in transaction mode holds no lock of a session, but an open transaction keeps its connection and its locks.
     await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
-    await takeMigrationLock(locker);
+    await takeLock(locker, [MIGRATION_LOCK]);
     // A migration of large tables takes longer than a time-out that the role may have.
     await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
     await client.query(BOOKKEEPING);

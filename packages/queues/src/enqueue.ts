@@ -90,6 +90,22 @@ export const enqueueDispatches =
     );
   };
 
+/** Of all sweeps; no other dispatch has it. */
+const SWEPT_AT = 0;
+
+/**
+ * Enqueues the dispatches that a sweep finds missing. The jobs of all sweeps have one id for each dispatch queue: while no worker
+ * serves `batches` each sweep finds the same ones, and a job for each of them would fill Redis within days. What a running job
+ * has not read is found by the next sweep.
+ */
+export const enqueueSweptDispatches =
+  (producer: Pick<Producer, 'enqueue'>) =>
+  async (dispatchQueues: readonly DispatchQueue[]): Promise<void> => {
+    await Promise.all(
+      dispatchQueues.map((lane) => producer.enqueue({ definition: batchesQueue, payload: { lane, at: SWEPT_AT } })),
+    );
+  };
+
 /** Enqueues dispatched lines in the order of their ranks. */
 export const enqueueLines =
   (producer: Pick<Producer, 'enqueueAll'>) =>

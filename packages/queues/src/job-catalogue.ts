@@ -107,7 +107,7 @@ export const deliveryQueueOf = (attempt: number) => (attempt === 1 ? DELIVERY_QU
 export const PRIORITIES = { interactive: 0, background: 1 << 18, batch: 1 << 19, watch: 1 << 20 } as const;
 export type PriorityClass = keyof typeof PRIORITIES;
 
-/** Dispatches the waiting batch lines of one dispatch queue. `at`: the time for which it was enqueued, in milliseconds. */
+/** Dispatches the waiting batch lines of one dispatch queue. `at`: the time for which it was enqueued, in milliseconds; 0 by a sweep. */
 // `lane` is a name in jobs that are already in Redis; a rename would lose them.
 const dispatchJob = z.object({ lane: z.enum(DISPATCH_QUEUES), at: z.int() });
 export type DispatchJob = z.infer<typeof dispatchJob>;

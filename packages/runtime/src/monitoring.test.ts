@@ -76,6 +76,15 @@ test('what an alert compares with zero is there before it is first counted', asy
   expect([codes.length, seriesOf('vat_upstream_alarms_total').toSorted()]).toEqual([4, codes.toSorted()]);
 });
 
+test('the alert about lost jobs leaves out the actions of a sweep for which no job was lost', () => {
+  const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const row = /^\| `vat_swept_total` .*$/m.exec(guide)?.[0] ?? '';
+  const expected = [...row.matchAll(/`([a-z_]+)`/g)].map(([, action = '']) => action).slice(1);
+  const alert = readAlerts().find(({ expr }) => expr.includes('vat_swept_total'))?.expr ?? '';
+  expect(expected).toContain('lanes');
+  expect(/action!~"([^"]+)"/.exec(alert)?.[1]?.split('|')).toEqual(expected.toSorted());
+});
+
 test('alerts name queues that workers serve', () => {
   const queues = /\$allQueues := list (.+) }}/.exec(read('helm/templates/workers.yaml'))?.[1] ?? '';
   const named = [...read('monitoring/alerts.yml').matchAll(/serves? `(\w+)`/g)].map(([, name = '']) => name);

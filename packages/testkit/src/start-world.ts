@@ -57,8 +57,8 @@ export type World = {
 
 /** Settings with short times for tests, long enough for a busy machine. */
 const TEST_SETTINGS: Record<string, string> = {
-  UPSTREAM_WINDOW: '1500ms',
-  UPSTREAM_ATTEMPT_TIMEOUT: '800ms',
+  UPSTREAM_WINDOW: '4s',
+  UPSTREAM_ATTEMPT_TIMEOUT: '3s',
   UPSTREAM_RETRY_DELAYS: '100ms,200ms,300ms',
   BACKPRESSURE_AFTER: '400ms',
   BACKGROUND_RETRY_DELAYS: '200ms,400ms',

@@ -13,7 +13,7 @@ let owner: Browser;
 let other: Browser;
 let numbers = 0;
 beforeAll(async () => {
-  world = await startWorld({ settings: { WATCHES_EVERY: '300ms' } });
+  world = await startWorld({ settings: { UPSTREAM_WINDOW: '1500ms', WATCHES_EVERY: '300ms' } });
   [account] = await Promise.all([
     world.newAccount({ email: 'owner@example.com' }),
     world.newAccount({ email: 'other@example.com' }),

@@ -154,3 +154,21 @@ test('an account has at most 200 live keys, however many calls run concurrently;
   await create(other, { name: 'In its place' });
   expect((await other.call('post', '/keys', { name: 'Over' })).status).toBe(403);
 });
+
+test('of the revoked keys of an account the latest 1 000 stay', async () => {
+  const { account_id } = await world.newAccount({ email: 'rotating@example.com' });
+  const browser = await signedIn('rotating@example.com');
+  await world.sql(
+    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at, revoked_at)
+     SELECT gen_random_uuid(), $1, 'revoked ' || n, false, sha256(convert_to(gen_random_uuid()::text, 'UTF8')), 'hint', now(), now() - n * interval '1 hour'
+     FROM generate_series(1, 1003) AS n`,
+    [uuidOf('account', account_id)],
+  );
+  await create(browser, { name: 'Next' });
+  const names = (
+    await world.sql<{ name: string }>('SELECT name FROM api_key WHERE account_id = $1', [uuidOf('account', account_id)])
+  ).map(({ name }) => name);
+  // Two live ones are those of the new account.
+  expect(names).toHaveLength(1_000 + 3);
+  expect(names.filter((name) => ['revoked 1000', 'revoked 1001'].includes(name))).toEqual(['revoked 1000']);
+});

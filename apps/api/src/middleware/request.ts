@@ -38,7 +38,7 @@ export const requestId =
     // A write after the end of the answer. Without a listener, the error event would end the process.
     res.on('error', (error) => context.log.error('Writing the answer failed.', errorFields(error)));
     const startedAt = performance.now();
-    // Routers below a path, such as /app and /ops, remove it from the request while they handle it.
+    // As it was sent: a mounted router removes its own part, and a compressed version of a file has another name.
     const { path } = req;
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;
@@ -78,8 +78,15 @@ const isClientFault = (error: unknown): boolean => {
   return typeof status === 'number' && status >= 400 && status < 500;
 };
 
-/** Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. */
-export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+/** Headers of a file that a route set before it failed. */
+const OF_A_FILE = ['Accept-Ranges', 'Content-Disposition', 'Content-Encoding', 'Content-Range', 'ETag', 'Last-Modified'];
+
+/**
+ * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. No cache
+ * may store the answer: with the lifetime of the file that was requested, a proxy would serve the error to everybody. An error
+ * after the first byte closes the connection and is not passed on, because Express would print its stack between the log lines.
+ */
+export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
   if (error instanceof CallerGone && res.destroyed) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
@@ -88,9 +95,11 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
   else if (res.headersSent)
     contextOf(res).log.warn('An answer ended early, after its first byte.', { code: refusal.code });
   contextOf(res).errorCode = refusal.code;
-  if (res.headersSent) return next(error);
+  if (res.headersSent) return void res.destroy();
+  for (const name of OF_A_FILE) res.removeHeader(name);
+  res.setHeader('Cache-Control', 'no-store');
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   dropRestOfBody(req, res);
-  res.status(refusal.spec.status).json(presentError(refusal));
+  res.status(refusal.spec.status).type('json').json(presentError(refusal));
 };

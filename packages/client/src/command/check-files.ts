@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '../client.js';
+import { BatchPendingError } from '../errors.js';
 import type { Batch, BatchLine, Coverage, CoverageLine } from '../generated/api-types.js';
 import type { OperationName, Upload } from '../operations.js';
 import {
@@ -45,23 +46,35 @@ const showLines = async <Row>(
 
 type Results = Extract<OperationName, `get${'Batch' | 'Coverage'}${'Results' | 'Workbook' | 'Report'}`>;
 
-/** Downloads the results to the file of `--out`, in the format of its name. */
-const saveResults = async (
-  vat: Client,
-  id: string,
-  { args, formats, signal }: { args: Arguments; formats: Partial<Record<string, Results>>; signal: AbortSignal },
-): Promise<string[]> => {
-  const out = textOf(args, 'out');
-  if (out === undefined) return [];
-  const { body } = await vat.call(formatOf(out, formats), { id }, { signal });
-  await writeFile(out, body);
-  return [`results written to ${out}`];
+/** The file of `--out`, and the operation whose results it gets. */
+type Out = { file: string; operation: Results };
+
+/**
+ * Reads `--out` before anything is uploaded; null without it. Throws {@link UsageError} when the format is unknown or the file
+ * cannot be written, which would otherwise be noticed after the wait for a batch.
+ */
+const readOut = async (args: Arguments, formats: Partial<Record<string, Results>>): Promise<Out | null> => {
+  const file = textOf(args, 'out');
+  if (file === undefined) return null;
+  const operation = formats[path.extname(file).toLowerCase()];
+  if (!operation)
+    throw new UsageError(`--out ends with ${Object.keys(formats).join(' or ')}, not ${path.extname(file)}.`);
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory()) throw new UsageError(`${file} cannot be written: it is a folder.`);
+  await access(found ? file : path.dirname(file), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `${file} cannot be written: ${error.code === 'ENOENT' ? 'there is no such folder' : error.message}.`,
+    );
+  });
+  return { file, operation };
 };
 
-const formatOf = (out: string, formats: Partial<Record<string, Results>>): Results => {
-  const format = formats[path.extname(out).toLowerCase()];
-  if (!format) throw new UsageError(`--out ends with ${Object.keys(formats).join(' or ')}, not ${path.extname(out)}.`);
-  return format;
+/** Downloads the results to the file of `--out`. */
+const saveResults = async (vat: Client, id: string, out: Out | null, signal: AbortSignal): Promise<string[]> => {
+  if (out === null) return [];
+  const { body } = await vat.call(out.operation, { id }, { signal });
+  await writeFile(out.file, body);
+  return [`results written to ${out.file}`];
 };
 
 const UPLOAD_OPTIONS = {
@@ -70,6 +83,8 @@ const UPLOAD_OPTIONS = {
 } as const;
 const uploadFields = (args: Arguments) => ({ label: textOf(args, 'label'), sheet: textOf(args, 'sheet') });
 
+/** A file may be named `bat_2026.csv`. */
+const BATCH_ID = /^bat_[0-9a-z]+$/;
 const BATCH_FORMATS = { '.csv': 'getBatchResults', '.xlsx': 'getBatchWorkbook' } as const;
 
 const showBatchLine = ({ line, input, status, verdict, error }: BatchLine): string =>
@@ -89,7 +104,11 @@ const badLines = async function* (vat: Client, id: string, signal: AbortSignal):
 
 const waitForBatch = async (vat: Client, { batch_id: id }: Batch, args: Arguments, { note, signal }: Context) => {
   const onProgress = ({ total, done, failed }: Batch) => note(`${done + failed} of ${total} lines`);
-  return vat.waitForBatch(id, { waitMs: durationOf(args, 'timeout') ?? A_DAY_MS, signal, onProgress });
+  const waitMs = durationOf(args, 'timeout') ?? A_DAY_MS;
+  return vat.waitForBatch(id, { waitMs, signal, onProgress }).catch((error: unknown) => {
+    // Ctrl-C ends the wait, not the batch.
+    throw signal.aborted ? new BatchPendingError(id) : error;
+  });
 };
 
 /** `vat batch` */
@@ -106,17 +125,16 @@ export const checkBatch: Command = {
   run: async (args, context) => {
     const { client, print, json, signal } = context;
     const name = args.positionals[0] ?? '';
-    const out = textOf(args, 'out');
-    if (out !== undefined && !args.flags.wait) throw new UsageError('--out needs --wait.');
-    if (out !== undefined) formatOf(out, BATCH_FORMATS);
+    if (textOf(args, 'out') !== undefined && !args.flags.wait) throw new UsageError('--out needs --wait.');
+    const out = await readOut(args, BATCH_FORMATS);
     const vat = client();
     const fields = { ...uploadFields(args), requester_vat_number: textOf(args, 'requester') };
-    const { body: started } = name.startsWith('bat_')
+    const { body: started } = BATCH_ID.test(name)
       ? await vat.call('getBatch', { id: name }, { signal })
       : await vat.call('createBatch', { file: await readUpload(name), query: fields }, { signal });
     if (started.status !== 'completed' && args.flags.wait) context.note(`${started.batch_id}  waiting`);
     const batch = args.flags.wait ? await waitForBatch(vat, started, args, context) : started;
-    const saved = await saveResults(vat, batch.batch_id, { args, formats: BATCH_FORMATS, signal });
+    const saved = await saveResults(vat, batch.batch_id, out, signal);
     if (json) print(JSON.stringify(batch));
     else {
       const bad = batch.failed + batch.invalid;
@@ -161,8 +179,7 @@ export const checkCoverage: Command = {
     ...UPLOAD_OPTIONS,
   },
   run: async (args, { client, print, json, signal }) => {
-    const out = textOf(args, 'out');
-    if (out !== undefined) formatOf(out, COVERAGE_FORMATS);
+    const out = await readOut(args, COVERAGE_FORMATS);
     const vat = client();
     const file = await readUpload(args.positionals[0] ?? '');
     const fields = {
@@ -173,7 +190,7 @@ export const checkCoverage: Command = {
     };
     const { body: coverage } = await vat.call('createCoverage', { file, query: fields }, { signal });
     const { coverage_id: id, total, covered } = coverage;
-    const saved = await saveResults(vat, id, { args, formats: COVERAGE_FORMATS, signal });
+    const saved = await saveResults(vat, id, out, signal);
     if (json) print(JSON.stringify(coverage));
     else {
       const lines = await showLines(gapLines(vat, id, signal), total - covered, showCoverageLine);

@@ -1,3 +1,4 @@
+import { PendingError } from '../errors.js';
 import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
 import { type Command, durationOf, EXIT, table, textOf } from './command.js';
@@ -38,7 +39,7 @@ export const checkNumber: Command = {
     'company-type': ['CODE', 'the legal form in the code of VIES, such as ES-1'],
     wait: ['SECONDS', 'how long to wait when VIES does not answer in time; 300 by default'],
   },
-  run: async (args, { client, print, json, signal }) => {
+  run: async (args, { client, print, note, json, signal }) => {
     const number = args.positionals[0] ?? '';
     const details = TRADER.map((name) => [name.replace('-', '_'), textOf(args, name)] as const);
     const isTraderGiven = details.some(([, value]) => value !== undefined);
@@ -53,7 +54,15 @@ export const checkNumber: Command = {
     const find = async (): Promise<Check> => {
       if (number.startsWith('chk_')) return (await vat.call('getCheck', { id: number }, { signal })).body;
       if (number.startsWith('req_')) return vat.waitForRequest(number, options);
-      return vat.check({ ...given, vat_number: number }, options);
+      let accepted: string | null = null;
+      const onPending = (id: string) => {
+        accepted = id;
+        note(`${id}  waiting`);
+      };
+      return vat.check({ ...given, vat_number: number }, { ...options, onPending }).catch((error: unknown) => {
+        // Ctrl-C ends the wait, not the request.
+        throw accepted !== null && signal.aborted ? new PendingError(accepted) : error;
+      });
     };
     const check = await find();
     verifyCheck(check);

@@ -81,6 +81,19 @@ test('continues when the receiver gives no answer', async () => {
   await receiver.close();
 });
 
+test('continues where it was when the service does not answer for a while', async () => {
+  const away = { body: '<html>The service is being updated.</html>' };
+  service.script(page(EVENTS.slice(0, 1), EVENTS[0]?.event_id), away, page(EVENTS.slice(1), LAST), 'wait');
+  const { code, stdout, stderr, paths } = await listen(['--after', 'start'], (line) => line.includes('watch.changed'));
+  expect([code, stdout.length, stderr.slice(1)]).toEqual([
+    ...[0, EVENTS.length],
+    [expect.stringMatching(/answered without JSON.* Trying again\.$/), `continue with --after ${LAST}`],
+  ]);
+  expect(paths.slice(0, 3).map((path) => path.replace(/.*after=/, ''))).toEqual([
+    ...['start', EVENTS[0]?.event_id, EVENTS[0]?.event_id],
+  ]);
+});
+
 test.each([
   [['--forward-to', 'localhost:4000'], /--forward-to is an address such as http:\/\/127\.0\.0\.1:4000/],
   [['--forward-to', 'http://127.0.0.1:4000', '--secret', 'secret'], /--secret is whsec_ followed by base64/],
@@ -92,5 +105,8 @@ test.each([
 test('a refusal of the service ends it', async () => {
   service.script(refusal(401, 'UNAUTHORIZED'));
   const { code, stderr } = await listen(['--after', 'start'], () => false);
-  expect([code, stderr.at(-1)]).toEqual([2, expect.stringMatching(/\(UNAUTHORIZED\)/)]);
+  expect([code, stderr.slice(1)]).toEqual([
+    2,
+    ['continue with --after start', expect.stringMatching(/\(UNAUTHORIZED\)/)],
+  ]);
 });

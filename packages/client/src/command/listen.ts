@@ -1,9 +1,14 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Event } from '../generated/api-types.js';
 import { makeSecret, signEvent } from '../sign-event.js';
+import { isTemporary } from '../wait.js';
 import { type Command, choiceOf, EXIT, textOf, UsageError } from './command.js';
+import { explainError } from './explain-error.js';
 
 /** As long as the service waits for a receiver. */
 const FORWARD_MS = 10_000;
+/** Between two tries to reach a service that is away, beside the pauses of each call. */
+const PAUSE_MS = 1_000;
 
 const TYPES = ['check.completed', 'check.failed', 'batch.completed', 'watch.changed', 'webhook.test'] as const;
 
@@ -58,15 +63,25 @@ export const listen: Command = {
     const follower = vat.events(textOf(args, 'after') ?? (await vat.newestEvent({ signal })), { type, signal });
     note(`following ${vat.baseUrl}; Ctrl-C ends it`);
     if (url !== undefined) note(`forwarding to ${url}, signed with ${secret}`);
-    try {
+    const follow = async (): Promise<void> => {
       for await (const event of follower) {
         print(json ? JSON.stringify(event) : showEvent(event));
         if (url !== undefined) note(await forward(url, secret, event));
       }
+    };
+    try {
+      for (;;) {
+        await follow().catch((error: unknown) => {
+          if (signal.aborted || !isTemporary(error)) throw error;
+          note(`${explainError(error)} Trying again.`);
+        });
+        await wait(PAUSE_MS, undefined, { signal });
+      }
     } catch (error) {
       if (!signal.aborted) throw error;
+    } finally {
+      note(`continue with --after ${follower.after()}`);
     }
-    note(`continue with --after ${follower.after()}`);
     return EXIT.ok;
   },
 };

@@ -13,6 +13,8 @@ test.each<[string, string[], RegExp, Record<string, string>?]>([
   ['a wait that is no number', ['check', 'DE100', '--wait', 'long'], /--wait is a whole number/],
   ['a missing file', ['batch', 'none.csv'], /^vat: none\.csv cannot be read: there is no such file/],
   ['results without --wait', ['batch', 'a.csv', '--out', 'b.csv'], /^vat: --out needs --wait/],
+  ['a file of the form of an id', ['batch', 'bat_2026.csv'], /^vat: bat_2026\.csv cannot be read/],
+  ['results in no folder', ['batch', 'a.csv', '--wait', '--out', 'none/b.csv'], /^vat: none\/b\.csv cannot be written/],
   ['results of another format', ['coverage', 'a.csv', '--out', 'b.txt'], /--out ends with \.csv or \.xlsx or \.pdf/],
   ['an unknown grade', ['coverage', 'package.json', '--min-grade', 'best'], /--min-grade is one of basic, named/],
   ['a missing dossier', ['verify', 'none.zip'], /^vat: none\.zip cannot be read: there is no such file/],

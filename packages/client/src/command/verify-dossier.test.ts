@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROJECT_ROOT, provideAuditorTools } from '@vat/testkit';
+import { runCommand } from './run-command.js';
 import { runHere } from './run-here.fixture.js';
 
 /** The first test of a clone may have to fetch python3 and openssl. */
@@ -60,3 +61,13 @@ test(
   },
   WITH_TOOLS_MS,
 );
+
+test('ends by Ctrl-C, and says nothing about the dossier', async () => {
+  const [stopping, printed, notes] = [new AbortController(), [] as string[], [] as string[]];
+  const ended = runCommand(['verify', path.join(EVIDENCE, 'fixtures/dossier-coverage.zip')], {
+    ...{ env: {}, signal: stopping.signal },
+    ...{ print: (text) => void printed.push(text), note: (text) => void notes.push(text) },
+  });
+  stopping.abort(new Error('Interrupted.'));
+  expect([await ended, printed, notes]).toEqual([2, [], ['vat: Interrupted.']]);
+});

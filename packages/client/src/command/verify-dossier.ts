@@ -51,11 +51,15 @@ export const verifyDossierFile: Command = {
   takes: ['DOSSIER'],
   summary: 'Verifies a dossier.zip without a network: the same checks and the same result as verify.py',
   options: {},
-  run: async (args, { print, json }) => {
+  run: async (args, { print, json, signal }) => {
     const dossier = await readDossier(args.positionals[0] ?? '');
     // Loaded here because it is large, and other commands do not need it.
     const { verifyDossier } = await import('@vat/evidence/verify-dossier');
-    const report = await verifyDossier(dossier);
+    signal.throwIfAborted();
+    const interrupted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+    const report = await Promise.race([verifyDossier(dossier), interrupted]);
     print(...(json ? [JSON.stringify({ ...report, exit_code: EXITS[report.result] })] : showReport(report)));
     return EXITS[report.result];
   },

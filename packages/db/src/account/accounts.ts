@@ -35,7 +35,13 @@ export const lockAccount = async (tx: Queryable, accountId: string): Promise<boo
   return found.length > 0;
 };
 
-/** Adds a key to an account; false when the account does not exist or has `maxKeys` live ones. */
+/** Revoked keys of an account that are stored: those that were revoked last. Otherwise creating and revoking keys fills the table. */
+const REVOKED_KEPT = 1_000;
+
+/**
+ * Adds a key to an account; false when the account does not exist or has `maxKeys` live ones. Deletes its oldest revoked keys
+ * beyond {@link REVOKED_KEPT}.
+ */
 export const insertApiKey =
   (db: Database) =>
   async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
@@ -43,6 +49,10 @@ export const insertApiKey =
       if (!(await lockAccount(tx, accountId))) return false;
       if ((await tx.apiKey.count({ where: { accountId, revokedAt: null } })) >= maxKeys) return false;
       await tx.apiKey.create({ data: { ...keyData(key, now), accountId } });
+      await tx.$executeRaw`
+        DELETE FROM api_key WHERE id = ANY(ARRAY(
+          SELECT id FROM api_key WHERE account_id = ${accountId}::uuid AND revoked_at IS NOT NULL
+          ORDER BY revoked_at DESC, id DESC OFFSET ${REVOKED_KEPT}::int))`;
       return true;
     });
 

@@ -66,13 +66,12 @@ const CHUNK = 5;
 
 /**
  * Deletes batches that were completed before a point in time with their lines, but not their checks, in chunks; returns
- * their number. Also deletes the counts of uploaded lines older than a day, which no longer apply to the upload limit.
+ * their number. Also deletes the counts of uploaded lines from before `uploadedBefore`.
  */
 export const deleteOldBatches =
   (db: Queryable) =>
-  async (before: Date): Promise<number> => {
-    await db.$executeRaw`
-      DELETE FROM batch_upload WHERE created_at < ${before}::timestamptz - interval '1 day'`;
+  async (before: Date, uploadedBefore: Date): Promise<number> => {
+    await db.$executeRaw`DELETE FROM batch_upload WHERE created_at < ${uploadedBefore}::timestamptz`;
     return inChunks(
       CHUNK,
       () => db.$executeRaw`

@@ -121,8 +121,18 @@ test('old completed batches are deleted with their lines, but not running ones',
   const running = await upload(account, 400);
   const before = new Date(AT.getTime() + 1);
   expect(old).toMatchObject({ kind: 'created', batch: { status: 'completed' } });
-  expect(await deleteOldBatches(connected.db)(AT)).toBe(0);
-  expect(await deleteOldBatches(connected.db)(before)).toBe(1);
+  expect(await deleteOldBatches(connected.db)(AT, AT)).toBe(0);
+  expect(await deleteOldBatches(connected.db)(before, AT)).toBe(1);
   expect(await connected.db.batchLine.count({ where: { batch: { accountId: account } } })).toBe(22);
   expect(await connected.db.batch.findMany({ where: { accountId: account } })).toMatchObject([{ id: running }]);
+});
+
+test('counts of uploaded lines are deleted when they no longer apply to the limit, whatever the retention of batches', async () => {
+  const account = await newAccount(connected.db);
+  await upload(account, 600);
+  const stored = () => connected.db.batchUpload.count({ where: { accountId: account } });
+  await deleteOldBatches(connected.db)(new Date(0), AT);
+  expect(await stored()).toBe(1);
+  await deleteOldBatches(connected.db)(new Date(0), new Date(AT.getTime() + 1));
+  expect(await stored()).toBe(0);
 });

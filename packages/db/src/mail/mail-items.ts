@@ -51,6 +51,7 @@ export const noteQuota =
       INSERT INTO mail_item (user_id, kind, subject_id, happened_at)
       SELECT u.id, 'quota', u.account_id, ${now}::timestamptz FROM reached
         JOIN app_user u ON u.account_id = reached.account_id AND 'quota' = ANY(u.mail_kinds)
+      FOR KEY SHARE OF u
       ON CONFLICT DO NOTHING`;
   };
 
@@ -81,14 +82,17 @@ type NewMail = { id: string; userId: string; kind: MailKind; sentSince: Date; no
 
 /**
  * Makes a mail of what happened for a user, and deletes those items, in one statement: of two processes one makes it, and an item is
- * in one mail. False without a change when nothing waits, or when a mail of the kind is on its way or was sent after `sentSince`.
+ * in one mail. False without a change when nothing waits, when a mail of the kind is on its way or was sent after `sentSince`, or when
+ * the user is gone: it is locked before its items, in the order in which removing it deletes them.
  */
 export const createMail =
   (db: Queryable) =>
   async ({ id, userId, kind, sentSince, now }: NewMail): Promise<boolean> => {
     const created = await db.$executeRaw`
-      WITH taken AS (
-        DELETE FROM mail_item WHERE user_id = ${userId}::uuid AND kind = ${kind} AND subject_id = ANY(ARRAY(
+      WITH reader AS MATERIALIZED (
+        SELECT id FROM app_user WHERE id = ${userId}::uuid FOR KEY SHARE
+      ), taken AS (
+        DELETE FROM mail_item WHERE user_id = (SELECT id FROM reader) AND kind = ${kind} AND subject_id = ANY(ARRAY(
           SELECT subject_id FROM mail_item WHERE user_id = ${userId}::uuid AND kind = ${kind}
             AND (SELECT ${isFree(Prisma.sql`${userId}::uuid`, Prisma.sql`${kind}`, sentSince)})
           ORDER BY subject_id LIMIT ${MAIL_ITEMS.counted}::int))

@@ -6,6 +6,7 @@ import {
   newUuid,
   newUuidAt,
 } from '@vat/domain';
+import { until } from '@vat/testkit';
 import { setAccountPlan } from '../account/accounts.js';
 import { deleteInvitation, insertInvitation } from '../account/invitations.js';
 import { Prisma } from '../generated/client.js';
@@ -16,7 +17,7 @@ import { createMail, deleteOldMail, listReachedQuotas, listWaitingItems, noteQuo
 import { changeMailChoice, findMailChoice } from './mail-kinds.js';
 import { claimMail, deleteMail, listDueMails, readMailFacts, recordMail, releaseMail } from './mails.js';
 
-const connected = testDatabase(4, 10_000);
+const connected = testDatabase(6, 10_000);
 
 const NOW = new Date('2026-11-23T10:00:00Z');
 const LATER = new Date(NOW.getTime() + 600_000);
@@ -132,6 +133,40 @@ test('a delivery is written down when it has finally failed, unless its user end
     kind: 'failed_deliveries',
     deliveries: [{ id: failed, eventType: 'check.completed', statusCode: null, error: 'TIMEOUT', at: NOW }],
   });
+});
+
+test('a member who is removed at the moment at which something happens is left out, and nothing fails', async () => {
+  const [leaving, staying] = [await owner(ALL), newUuid()];
+  const { accountId, userId } = leaving;
+  await connected.db.$executeRaw`
+    INSERT INTO app_user (id, account_id, email, password_hash, created_at, mail_kinds)
+    VALUES (${staying}::uuid, ${accountId}::uuid, ${`${staying}@example.com`}, '', now(), '{quota,completed_batches}')`;
+  await addItems(leaving, 'failed_deliveries', [newUuid()]);
+  await connected.db
+    .$executeRaw`INSERT INTO usage (account_id, period, used) VALUES (${accountId}::uuid, '2026-11', 80)`;
+  const batch = newUuid();
+  const about = Prisma.sql`SELECT ${batch}::uuid, ${accountId}::uuid, false`;
+  const event = { id: newUuid(), type: 'batch.completed' as const, body: '{}' };
+  const waiting = async (): Promise<number> => {
+    const [row] = await query(connected.db, { n: 'int4' })`
+      SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return row?.n ?? 0;
+  };
+  const { working } = await connected.db.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT FROM app_user WHERE id = ${userId}::uuid FOR UPDATE`;
+    const started = Promise.all([
+      connected.db.$executeRaw`WITH ${publishToAccount(event, newUuid(), NOW, about)} SELECT 1 FROM sent`,
+      noteQuota(connected.db)({ accountId, period: '2026-11', percent: 80, now: NOW }),
+      create(leaving),
+    ]);
+    started.catch(() => undefined);
+    await until('them to wait for the user', async () => (await waiting()) === 3);
+    await tx.$executeRaw`DELETE FROM app_user WHERE id = ${userId}::uuid`;
+    return { working: started };
+  });
+  const [, , made] = await working;
+  expect(made).toBe(false);
+  expect(await itemsOf({ accountId, userId: staying })).toEqual([`completed_batches ${batch}`, `quota ${accountId}`]);
 });
 
 test('a share of the quota is written down once a month, and a higher one once more', async () => {

@@ -130,6 +130,18 @@ test('rows of months without maintenance are stored, and the next run puts an en
   expect([await countOf('request'), await countOf('check'), await countOf('exchange')]).toEqual([22, 22, 22]);
 });
 
+test('runs at the same moment change partitions one after the other', async () => {
+  await runUntil(at(1));
+  await insertCheck(at(5));
+  await insertCheck(at(8));
+  const runs = await Promise.all([1, 2, 3].map(() => maintainPartitions(cloned.url)(at(8), NEVER)));
+  expect(runs.flatMap(({ failures }) => failures)).toEqual([]);
+  expect(runs.filter(({ made }) => made.length > 0)).toHaveLength(1);
+  // The last partition of each table takes what comes, should there be no maintenance again.
+  const { requestId } = await insertCheck(at(12));
+  expect(await placeOf('request', 'id', requestId)).toBe('request_future');
+});
+
 test('an id of the future is stored, and reported because no further month can be made', async () => {
   await runUntil(at(1));
   await insertCheck(at(11));

@@ -180,6 +180,18 @@ test('a removal ends more than ten thousand deliveries, and none of a new endpoi
   expect(await pendingOf(removed)).toBe(1);
 });
 
+test('a removal that ended with its process is completed by the next call, which finds no endpoint', async () => {
+  const [interrupted, other] = [await delivery(), await delivery()];
+  await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${interrupted.accountId}::uuid`;
+  expect(await removeWebhook(db)(interrupted.accountId, after(10))).toBe(false);
+  const reader = { accountId: interrupted.accountId, testOnly: false };
+  expect(await findDelivery(db)(interrupted.deliveryId, reader)).toMatchObject({
+    state: 'failed',
+    last: { at: after(10), error: WEBHOOK_REMOVED },
+  });
+  expect(await db.delivery.count({ where: { accountId: other.accountId, state: 'pending' } })).toBe(1);
+});
+
 test('a delivery of a removed endpoint is not sent to a new one, even if the removal missed it', async () => {
   const { accountId, deliveryId } = await delivery();
   const other = await delivery();
@@ -242,4 +254,20 @@ test('the statement of a claim is prepared once for many', async () => {
   const prepared = await db.$queryRaw<{ n: number }[]>`
     SELECT count(*)::int AS n FROM pg_prepared_statements WHERE statement LIKE ${'%SET held = a.disabled_at%'}`;
   expect(prepared).toEqual([{ n: 1 }]);
+});
+
+test('a delivery that is written while its event expires is deleted when it is due', async () => {
+  const { accountId, deliveryId } = await delivery();
+  await record(deliveryId, 1, 'failed');
+  const resent = newUuid();
+  await db.$transaction(async (tx) => {
+    // As a bulk resend, whose transaction may last for seconds.
+    await tx.$executeRaw`
+      INSERT INTO delivery (id, account_id, event_id, event_type, generation, state, on_demand, created_at, next_attempt_at)
+      SELECT ${resent}::uuid, account_id, event_id, event_type, generation, 'pending', true, ${AT}::timestamptz, ${AT}::timestamptz
+      FROM delivery WHERE id = ${deliveryId}::uuid`;
+    await deleteOldDeliveries(db)(after(1));
+  });
+  expect(await claim(resent, 1, AT)).toEqual({ kind: 'settled' });
+  expect(await db.delivery.count({ where: { accountId } })).toBe(0);
 });

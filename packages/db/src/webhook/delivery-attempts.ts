@@ -38,6 +38,10 @@ export const readEventToSend = async (db: Queryable, eventId: string): Promise<E
   return event;
 };
 
+/** Deletes a delivery whose event expired while it was written: it can neither be sent nor shown. */
+export const deleteDelivery = (db: Queryable, id: string): Promise<number> =>
+  db.$executeRaw`DELETE FROM delivery WHERE ${isOneOf(Prisma.sql`id`, [id])}`;
+
 /**
  * Claims an attempt for this process until the lease ends, so that an attempt is sent once even if its job runs twice (after
  * the queue was lost or its worker was blocked). The lease is longer than any attempt, so it expires only when its process
@@ -87,7 +91,9 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
     if (row) {
       const { eventType, body } = row;
       const event = eventType === null || body === null ? await readEventToSend(db, row.eventId) : { eventType, body };
-      return event ? claimOf(row, event) : { kind: 'settled' };
+      if (event) return claimOf(row, event);
+      await deleteDelivery(db, attempt.deliveryId);
+      return { kind: 'settled' };
     }
     const [waiting] = await query(db, { at: 'timestamptz' })`
       SELECT GREATEST(next_attempt_at, leased_until) AS at FROM delivery

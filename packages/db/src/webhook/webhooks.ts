@@ -17,19 +17,18 @@ const REMOVAL = { chunk: 500, maxMs: 4_000 };
 
 /**
  * Removes an account's endpoint and ends its pending deliveries in chunks, so that each statement is short; false when none was
- * set. What is left after four seconds, or after a crash, ends when it is due. An attempt in flight completes, but does not
- * change a delivery that has ended.
+ * set. What is left after four seconds, or after a crash, ends when it is due, or with the next call, also when none is set. An attempt
+ * in flight completes, but does not change a delivery that has ended.
  */
 export const removeWebhook =
   (db: Queryable) =>
   async (accountId: string, now: Date): Promise<boolean> => {
     const removed = await db.$executeRaw`DELETE FROM webhook WHERE account_id = ${accountId}::uuid`;
-    if (removed === 0) return false;
     const until = performance.now() + REMOVAL.maxMs;
     // A chunk ends fewer than it found when an attempt ended some of them meanwhile.
     for (let ended = 1; ended > 0 && performance.now() < until; )
       ended = await endRemovedOfAccount(db)(now, accountId, REMOVAL.chunk);
-    return true;
+    return removed > 0;
   };
 
 /** A new endpoint of an account, with the sealed secret and its readable prefix. */
