@@ -187,6 +187,8 @@ describe('a wait', () => {
     expect(await failure(service.client.check({ vat_number: 'DE100' }, { waitMs: 6_000 }))).toMatchObject({
       ...{ name: 'PendingError', requestId: 'req_1' },
     });
+    // Near the end of the wait a read takes ten seconds at most.
+    expect(service.waits).toEqual([5_000, 500, 1_000, 2_000, 4_000]);
     service.script({ status: 202, body: ACCEPTED }, refusal(401, 'UNAUTHORIZED'));
     expect(await failure(service.client.check({ vat_number: 'DE100' }))).toMatchObject({ code: 'UNAUTHORIZED' });
   });

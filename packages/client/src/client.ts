@@ -56,8 +56,8 @@ export const createClient = (
 
   const awaitRequest = async (id: string, intervalMs: number | null, options: WaitOptions): Promise<Check> => {
     const { waitMs = WAIT_MS, signal } = options;
-    const request = await poll(surroundings)({ waitMs, intervalMs, signal }, async () => {
-      const { body, headers } = await call('getRequest', { id }, options);
+    const request = await poll(surroundings)({ waitMs, intervalMs, signal }, async (within) => {
+      const { body, headers } = await call('getRequest', { id }, { ...within, ...options });
       return { value: body, ended: body.status !== 'pending', intervalMs: readRetryAfter(headers) };
     });
     return outcomeOf(id, request);
@@ -98,8 +98,8 @@ export const createClient = (
       { onProgress, ...options }: WaitOptions & { onProgress?: (batch: Batch) => void } = {},
     ): Promise<Batch> => {
       const { waitMs = WAIT_MS, signal } = options;
-      const batch = await poll(surroundings)({ waitMs, intervalMs: FAST_POLL_MS, signal }, async () => {
-        const { body } = await call('getBatch', { id }, options);
+      const batch = await poll(surroundings)({ waitMs, intervalMs: FAST_POLL_MS, signal }, async (within) => {
+        const { body } = await call('getBatch', { id }, { ...within, ...options });
         onProgress?.(body);
         return { value: body, ended: body.status === 'completed', intervalMs: pauseOf(body) };
       });

@@ -18,6 +18,8 @@ export type SendOptions = {
   signal?: AbortSignal | undefined;
   /** How long one attempt may take, in milliseconds; 60 s by default, as a direct check can take up to about 48. */
   timeoutMs?: number | undefined;
+  /** No attempt begins later than this after the first one, in milliseconds; two minutes by default, and at most. */
+  totalMs?: number | undefined;
 };
 
 /** A call, ready to be sent. */
@@ -34,7 +36,8 @@ export type Call = {
 /** A successful answer. */
 export type Answer = { status: number; headers: Headers; bytes: Uint8Array };
 
-const ATTEMPT_MS = 60_000;
+/** How long one attempt may take by default. */
+export const ATTEMPT_MS = 60_000;
 
 /** The body as JSON; null when it is none. */
 export const parseJson = (bytes: Uint8Array): unknown => {
@@ -82,7 +85,9 @@ const unreachable = (address: string, cause: unknown): ConnectionError => {
  */
 export const createSender =
   ({ apiKey, baseUrl }: Connection, userAgent: string, { now, sleep, random }: Surroundings) =>
-  async ({ method, path, headers, body, repeatable }: Call, { signal, timeoutMs = ATTEMPT_MS }: SendOptions = {}) => {
+  async ({ method, path, headers, body, repeatable }: Call, options: SendOptions = {}) => {
+    const { signal, timeoutMs = ATTEMPT_MS, totalMs = RETRY_POLICY.totalMs } = options;
+    const policy = { ...RETRY_POLICY, totalMs: Math.min(totalMs, RETRY_POLICY.totalMs) };
     const attemptOnce = async (): Promise<Answer> => {
       const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
       const response = await fetch(`${baseUrl}${path}`, {
@@ -107,12 +112,10 @@ export const createSender =
       });
       const isAnswer = !(answer instanceof Error);
       if (isAnswer && answer.status >= 200 && answer.status < 300) return answer;
-      const delay = retryDelay({
-        ...{ repeatable, attempt, elapsedMs: now() - startedAt },
-        ...(isAnswer
-          ? { status: answer.status, headers: answer.headers, body: parseJson(answer.bytes) }
-          : { status: null, headers: new Headers(), body: null }),
-      });
+      const got = isAnswer
+        ? { status: answer.status, headers: answer.headers, body: parseJson(answer.bytes) }
+        : { status: null, headers: new Headers(), body: null };
+      const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs: now() - startedAt }, ...got }, policy);
       if (delay === null) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
       await sleep(delay * (1 + RETRY_POLICY.spread * random()), signal);
     }
