@@ -46,9 +46,12 @@ const PAUSE_MS = 10;
  * answer only when it can no longer send (JavaScript streams do) reads it then. Call this before the refusal is sent.
  */
 export const dropRestOfBody = (req: Request, res: Response): void => {
+  const { expect, 'transfer-encoding': coding, 'content-length': length = '0' } = req.headers;
+  const hasBody = coding !== undefined || Number(length) > 0;
   // A client that still waits for 100 Continue has sent nothing and will not.
-  if (req.complete || req.headers.expect !== undefined) return;
-  const wantsClose = /\bclose\b/i.test(req.headers.connection ?? '');
+  if (req.complete || !hasBody || expect !== undefined) return;
+  // By `Connection: close`, or by HTTP/1.0.
+  const wantsClose = !res.shouldKeepAlive;
   // With `Connection: close`, Node would close the connection at the end of the answer.
   res.setHeader('Connection', 'keep-alive');
 
