@@ -324,6 +324,15 @@ test.each([
   if (!sent.startsWith('POST')) expect(connection.text()).toContain('\r\nConnection: close\r\n');
 });
 
+test('a request is logged with the path that it was sent to', async () => {
+  for (const path of ['/app/checks', '/app/assets/none.js', '/docs/swagger-ui.css', '/V1/usage/']) {
+    const { headers } = await world.http(null).get(`${path}?a=b`);
+    const id = `"request_id":"${headers['x-request-id']}"`;
+    const line = await until('its log line', () => world.apis[0]?.lines().find((text) => text.includes(id)));
+    expect(JSON.parse(line)).toMatchObject({ path });
+  }
+});
+
 describe('X-Request-Id', () => {
   test.each(['abc-123', 'A.b:c_d', 'x'.repeat(128)])('%s is used, and is in the log', async (id) => {
     const { headers } = await caller().get('/v1/usage').set('X-Request-Id', id);

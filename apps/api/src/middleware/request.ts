@@ -38,6 +38,8 @@ export const requestId =
     // A write after the end of the answer. Without a listener, the error event would end the process.
     res.on('error', (error) => context.log.error('Writing the answer failed.', errorFields(error)));
     const startedAt = performance.now();
+    // As it was sent: a mounted router removes its own part, and a compressed version of a file has another name.
+    const { path } = req;
     res.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1_000;
       // The route's pattern, since paths contain ids: the number of label values must be bounded.
@@ -47,7 +49,7 @@ export const requestId =
       metrics.httpRequests.observe({ route: route ?? 'none', method: req.method, status: res.statusCode }, seconds);
       context.log.info('Answered a request.', {
         method: req.method,
-        path: loggedPath(req.path),
+        path: loggedPath(path),
         status: res.statusCode,
         duration_ms: Math.round(seconds * 1_000),
         account_id: (context.caller ?? context.session)?.accountId,
