@@ -77,8 +77,11 @@ const isClientFault = (error: unknown): boolean => {
   return typeof status === 'number' && status >= 400 && status < 500;
 };
 
-/** Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. */
-export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+/**
+ * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. An error
+ * after the first byte closes the connection and is not passed on, because Express would print its stack between the log lines.
+ */
+export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
   if (error instanceof CallerGone && res.destroyed) return;
   const refusal =
     error instanceof AppError ? error : new AppError(isClientFault(error) ? 'NOT_FOUND' : 'INTERNAL', { cause: error });
@@ -87,7 +90,7 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, next) =
   else if (res.headersSent)
     contextOf(res).log.warn('An answer ended early, after its first byte.', { code: refusal.code });
   contextOf(res).errorCode = refusal.code;
-  if (res.headersSent) return next(error);
+  if (res.headersSent) return void res.destroy();
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   dropRestOfBody(req, res);
