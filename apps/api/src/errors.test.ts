@@ -319,7 +319,7 @@ test.each([
   const connection = await openRaw(world.baseUrl());
   connection.send(sent);
   await until('the end', connection.isClosed);
-  expect(connection.text()).toMatch(/^HTTP\/1\.1 4\d\d [^]*\}$/);
+  expect(connection.text()).toMatch(/^HTTP\/1\.1 4\d\d .*\}$/s);
   // With an unread body, Node would close the connection too early.
   if (!sent.startsWith('POST')) expect(connection.text()).toContain('\r\nConnection: close\r\n');
 });

@@ -79,14 +79,7 @@ const isClientFault = (error: unknown): boolean => {
 };
 
 /** Headers of a file that a route set before it failed. */
-const OF_A_FILE = [
-  'Accept-Ranges',
-  'Content-Disposition',
-  'Content-Encoding',
-  'Content-Range',
-  'ETag',
-  'Last-Modified',
-];
+const OF_A_FILE = ['Content-Disposition', 'Content-Encoding', 'Content-Range', 'ETag', 'Last-Modified'];
 
 /**
  * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. No cache

@@ -1,6 +1,6 @@
 import type { Logger } from '@vat/runtime';
 import { openHttpServer } from '@vat/testkit';
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 import { contextOf } from '../http/call.js';
 import { sendError } from './request.js';
 
@@ -14,8 +14,10 @@ test('an error after the first byte closes the connection and is in the log alon
     throw new Error('late');
   });
   app.use(sendError);
-  // Without a function that takes what no handler answers, Express prints it.
-  const server = await openHttpServer((req, res) => app(req, res, (error) => void passedOn.push(error)));
+  // Express prints what the last handler passes on.
+  const next: ErrorRequestHandler = (error, _req, _res, _next) => void passedOn.push(error);
+  app.use(next);
+  const server = await openHttpServer(app);
   await expect(fetch(server.url).then((answer) => answer.text())).rejects.toThrow();
   expect(logged).toEqual(['A request failed with an internal error.']);
   expect(passedOn).toEqual([]);
