@@ -324,6 +324,16 @@ test.each([
   if (!sent.startsWith('POST')) expect(connection.text()).toContain('\r\nConnection: close\r\n');
 });
 
+test('no cache may store what an operation answers to a key, or without one', async () => {
+  const keyed = Object.values<Operation>(OPERATIONS).filter(({ key }) => key !== false);
+  for (const { method, path: pattern } of keyed)
+    for (const { method: send, post: sendPost } of [caller(), world.http(null)]) {
+      const path = pattern.replace('{id}', 'x');
+      const { headers } = await (method === 'post' ? sendPost(path) : send(method === 'get' ? 'head' : method, path));
+      expect([path, headers['cache-control']]).toEqual([path, 'no-store']);
+    }
+});
+
 test('a request is logged with the path that it was sent to', async () => {
   for (const path of ['/app/checks', '/app/assets/none.js', '/docs/swagger-ui.css', '/V1/usage/']) {
     const { headers } = await world.http(null).get(`${path}?a=b`);

@@ -106,7 +106,6 @@ export const coverageRoutes = (deps: CoverageRoutesDeps): Pick<Routes, keyof typ
           suffix: '-coverage.pdf',
           type: 'inline',
         }),
-        'Cache-Control': 'no-store',
       };
       if (req.method === 'HEAD') {
         res.set(headers).type('application/pdf').end();

@@ -110,6 +110,19 @@ test.each(['/app/checks', '/app/assets/main-Ab12.js'])(
   },
 );
 
+test.each([
+  ['If-Match', '"x"'],
+  ['If-Unmodified-Since', 'Mon, 01 Jan 2001 00:00:00 GMT'],
+])('an asset that is refused for its %s is an error that no cache stores in its place', async (name, value) => {
+  build();
+  const { status, body, type, headers } = await get('/app/assets/main-Ab12.js')
+    .set('Accept-Encoding', 'gzip')
+    .set(name, value);
+  expect([status, body.error.code, type]).toEqual([404, 'NOT_FOUND', 'application/json']);
+  expect(headers['cache-control']).toBe('no-store');
+  for (const header of ['content-encoding', 'last-modified']) expect(headers).not.toHaveProperty(header);
+});
+
 test('a page accepts only GET and HEAD', async () => {
   build();
   const app = express();

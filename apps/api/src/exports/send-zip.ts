@@ -52,7 +52,6 @@ export const sendZip = async (
   }, pollIntervalMs);
   res.setHeader('Content-Type', 'application/zip');
   res.setHeader('Content-Disposition', contentDisposition(fileName));
-  res.setHeader('Cache-Control', 'no-store');
   try {
     await pipeline(chunks, res, { signal, end: false });
     await beforeEnd();

@@ -48,6 +48,8 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
   };
 
   return async (req, res, next) => {
+    // Not every proxy that stores answers takes into account that they belong to the key of the call.
+    res.setHeader('Cache-Control', 'no-store');
     const [, key = ''] = /^bearer +(\S+)$/i.exec(req.get('authorization') ?? '') ?? [];
     const findCaller = async (): Promise<Caller> => {
       const caller = isApiKeyForm(key) ? await find(key) : null;

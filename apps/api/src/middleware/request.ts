@@ -77,8 +77,12 @@ const isClientFault = (error: unknown): boolean => {
   return typeof status === 'number' && status >= 400 && status < 500;
 };
 
+/** Headers of a file that a route set before it failed. */
+const OF_A_FILE = ['Content-Disposition', 'Content-Encoding', 'Content-Range', 'ETag', 'Last-Modified'];
+
 /**
- * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. An error
+ * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. No cache
+ * may store the answer: with the lifetime of the file that was requested, a proxy could serve the error to everybody. An error
  * after the first byte closes the connection and is not passed on, because Express would print its stack between the log lines.
  */
 export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
@@ -91,8 +95,10 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) 
     contextOf(res).log.warn('An answer ended early, after its first byte.', { code: refusal.code });
   contextOf(res).errorCode = refusal.code;
   if (res.headersSent) return void res.destroy();
+  for (const name of OF_A_FILE) res.removeHeader(name);
+  res.setHeader('Cache-Control', 'no-store');
   const retryAfter = refusal.extra.retry_after;
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   dropRestOfBody(req, res);
-  res.status(refusal.spec.status).json(presentError(refusal));
+  res.status(refusal.spec.status).type('json').json(presentError(refusal));
 };

@@ -129,10 +129,7 @@ export const timestampRoutes = (
     };
     const draw = () => pausing(() => deps.drawCertificate(input));
     const bytes = await deps.certificateInTurn(caller.accountId, draw, goneOf(res));
-    const headers = {
-      'Content-Disposition': contentDisposition(`${publicId('check', id)}.pdf`, { type: 'inline' }),
-      'Cache-Control': 'no-store',
-    };
+    const headers = { 'Content-Disposition': contentDisposition(`${publicId('check', id)}.pdf`, { type: 'inline' }) };
     return { status: 200, bytes, headers };
   },
 });
