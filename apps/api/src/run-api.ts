@@ -56,6 +56,7 @@ export const runApi = endOnWrongSettings(async (host) => {
     app,
     log,
     metrics,
+    stopping: stop.signal,
     stalledMs: settings.RESPONSE_STALL_TIMEOUT,
     maxConnections: settings.MAX_CONNECTIONS,
     now: () => new Date(),

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type Logger, type Metrics, throttledLog } from '@vat/runtime';
 import { refuseBrokenCall } from '../http/connection.js';
+import { endConnections } from './end-connections.js';
 import { guardConnections } from './guard-connections.js';
 
 /** A client that sends its headers more slowly is disconnected. */
@@ -17,6 +18,8 @@ type ApiServerDeps = {
   app: RequestListener;
   log: Logger;
   metrics: Pick<Metrics, 'closedConnections'>;
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal;
   /** A client that reads nothing of its response for this long is disconnected. Milliseconds. */
   stalledMs: number;
   /** Further connections are closed immediately. */
@@ -28,7 +31,15 @@ type ApiServerDeps = {
  * Creates the HTTP server of an API process with its limits on connections; it does not listen yet. The number of requests per
  * connection is not limited: nothing grows with it, and Node would refuse the next one without the error envelope.
  */
-export const createApiServer = ({ app, log, metrics, stalledMs, maxConnections, now }: ApiServerDeps): Server => {
+export const createApiServer = ({
+  app,
+  log,
+  metrics,
+  stopping,
+  stalledMs,
+  maxConnections,
+  now,
+}: ApiServerDeps): Server => {
   // The app refuses a missing Host, with the error envelope.
   const server = createServer({ requireHostHeader: false, connectionsCheckingInterval: CHECK_INTERVAL_MS });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -39,7 +50,7 @@ export const createApiServer = ({ app, log, metrics, stalledMs, maxConnections, 
     metrics.closedConnections.inc({ reason });
     log.info('Closed a connection that exceeded a limit.', { reason });
   });
-  const handle = guard(app);
+  const handle = guard(endConnections(stopping)(app));
   server.on('request', handle);
   // 100 Continue is sent by the code that reads the body (continueIfAsked), so that a refused body is never sent.
   server.on('checkContinue', handle);
