@@ -28,7 +28,8 @@ export const readQuery = (query: string | null | undefined): ParsedUrlQuery => {
   } catch (cause) {
     throw badRequest('', 'The query is not percent-encoded UTF-8', cause);
   }
-  return parseParameters(text);
+  // All of them: by default those after the thousandth are left out, and with them what would be refused.
+  return parseParameters(text, '&', '=', { maxKeys: 0 });
 };
 
 /** Identifies a list: its name, its owner and its filters. Must be distinguishable as JSON. */

@@ -83,7 +83,7 @@ const OF_A_FILE = ['Content-Disposition', 'Content-Encoding', 'Content-Range', '
 
 /**
  * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. No cache
- * may store the answer: with the lifetime of the file that was requested, a proxy would serve the error to everybody. An error
+ * may store the answer: with the lifetime of the file that was requested, a proxy could serve the error to everybody. An error
  * after the first byte closes the connection and is not passed on, because Express would print its stack between the log lines.
  */
 export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
