@@ -173,6 +173,7 @@ test.each([
   ['?__proto__=1', '__proto__'],
   ['?reference=M%FCller', ''],
   ['?reference=100%', ''],
+  [`?${'&'.repeat(1_000)}surprise=1`, 'surprise'],
 ])('%s is BAD_REQUEST that names the parameter', async (query, field) => {
   const { status, body } = await list(query);
   expect([status, body.error?.code]).toEqual([400, 'BAD_REQUEST']);
