@@ -87,8 +87,7 @@ export const composeMaintenance = (context: WorkerContext) => {
 
   const audit = async (): Promise<void> => {
     const differences = [];
-    for (const period of auditedPeriods(now(), settings.EVIDENCE_KEPT))
-      differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
+    for (const period of auditedPeriods(now())) differences.push(...(await auditUsage(db)(period, MAX_DIFFERENCES)));
     usageFinding.report(differences.length);
     for (const { accountId, ...counts } of differences) {
       log.error('The usage counters of an account differ from what they count.', {

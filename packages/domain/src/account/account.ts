@@ -92,14 +92,10 @@ export const periodOf = (at: Date): string => at.toISOString().slice(0, 7);
 /** Within this time after the end of a month its last requests have ended. */
 const CLOSING_MS = 10 * 86_400_000;
 
-/**
- * The months whose usage counters are audited: the current one and, while its last requests end, the one before. Not a month
- * whose first usage entries may have expired. `storedMs`: EVIDENCE_KEPT.
- */
-export const auditedPeriods = (now: Date, storedMs: number): string[] =>
-  [...new Set([periodOf(new Date(now.getTime() - CLOSING_MS)), periodOf(now)])].filter(
-    (period) => Date.parse(`${period}-01T00:00:00Z`) >= now.getTime() - storedMs,
-  );
+/** The months whose usage counters are audited: the current one and, while its last requests end, the one before. */
+export const auditedPeriods = (now: Date): string[] => [
+  ...new Set([periodOf(new Date(now.getTime() - CLOSING_MS)), periodOf(now)]),
+];
 
 /** The end of a period, which is the start of the next one; `reset_at` in the API. */
 export const periodEnd = (period: string): Date => {
