@@ -147,7 +147,8 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
   const handle = async ({ account_id: account }: DeliveryJob, { jobId, runs }: JobContext) => {
     started += 1;
     const permit = await acquire(account, jobId, 'first');
-    if (permit.kind === 'full') return { again: new Date(Date.now() + permitWaitMs({ runs, waiting: permit.waiting, random: Math.random() })) };
+    if (permit.kind === 'full')
+      return { again: new Date(Date.now() + permitWaitMs({ runs, waiting: permit.waiting, random: Math.random() })) };
     if (permit.kind === 'slow') throw new Error('the endpoint is not slow');
     const open = (inFlight.get(account) ?? 0) + 1;
     inFlight.set(account, open);
@@ -185,7 +186,9 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
     await producer.close();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  reportFigure(`permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s and ${started} runs, 0.4 s at best`);
+  reportFigure(
+    `permits: 160 jobs of 20 ms to two endpoints took ${seconds.toFixed(2)} s and ${started} runs, 0.4 s at best`,
+  );
   expect(maxInFlight).toBe(SHARE);
   expect(new Set(done).size).toBe(jobs.length);
   expect(done).toHaveLength(jobs.length);
