@@ -1,4 +1,4 @@
-import { issueKeys, numberOf, skewedClock, startWorld, until, type World } from '@vat/testkit';
+import { issueKeys, numberOf, skewedClock, startWorld, until, uploadBatch, type World } from '@vat/testkit';
 
 const SKEWS = [
   ['ahead', 30_000],
@@ -75,4 +75,59 @@ describe('a worker whose clock is off by 30 s', () => {
       expect(Math.abs(offset + skewMs)).toBeLessThan(TOLERANCE_MS);
     }
   });
+});
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('an API and a worker whose clocks are off by months and hours', () => {
+  let world: World;
+  afterEach(() => world?.stop(), 60_000);
+
+  /** All ids whose time says in which partition or in which page of a list a row is. */
+  const IDS = ['request', '"check"', 'event', 'batch', 'batch_line', 'watch', 'anchor']
+    .map((table) => `SELECT id::text FROM ${table}`)
+    .join(' UNION ALL ');
+
+  test.each([
+    ['ahead', 100 * DAY_MS, 3 * HOUR_MS],
+    ['behind', -100 * DAY_MS, -3 * HOUR_MS],
+  ])(
+    '%s end batches, and what they record is found by its time',
+    async (_where, ofApi, ofWorker) => {
+      world = await startWorld({ apis: 0, workers: 0, settings: { WATCHES_EVERY: '200ms' } });
+      await Promise.all([world.startApi(skewedClock(ofApi)), world.startWorker(skewedClock(ofWorker))]);
+      const http = world.http();
+      const from = new Date(Date.now() - TOLERANCE_MS).toISOString();
+      const numbers = [numberOf('DE', 1), numberOf('DE', 2), 'DE1'];
+      const { body: batch } = await uploadBatch(world, `number\n${numbers.join('\n')}\n`);
+      const { batch_id: id } = batch;
+      const watched = await http.post('/v1/watches', { vat_number: numberOf('FR', 1), frequency: 'daily' });
+      expect(watched.status).toBe(201);
+      await until('the batch to be completed', async () => {
+        const { body } = await http.get(`/v1/batches/${id}`);
+        return body.status === 'completed';
+      });
+      const results = await http.get(`/v1/batches/${id}/results.csv`);
+      expect(results.text.split('\r\n').map((row) => row.split(',')[3])).toEqual([
+        'verdict',
+        'valid',
+        'valid',
+        'malformed',
+        undefined,
+      ]);
+      await until('the watch to be checked', async () => {
+        const { body } = await http.get(`/v1/watches/${watched.body.watch_id}`);
+        return body.last_check_id !== null;
+      });
+      const to = new Date(Date.now() + TOLERANCE_MS).toISOString();
+      const events = await http.get(`/v1/events?from=${from}&to=${to}`);
+      expect(events.body.data).toMatchObject([{ type: 'batch.completed', body: { batch_id: id } }]);
+      for (const row of await world.sql<{ id: string }>(IDS)) {
+        const at = Number.parseInt(row.id.replace('-', '').slice(0, 12), 16);
+        expect([at > Date.parse(from), at < Date.parse(to)]).toEqual([true, true]);
+      }
+    },
+    60_000,
+  );
 });

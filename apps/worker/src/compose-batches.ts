@@ -16,7 +16,7 @@ export const composeBatches = (
     now,
   });
   const recordMalformed = recordMalformedLines({
-    find: findMalformedLines(db, now),
+    find: findMalformedLines(db),
     start: startBatches(db),
     make,
     settle: settleMalformedLines(db),

@@ -17,7 +17,14 @@ import {
   runAlone,
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
-import { auditedPeriods, HISTORY_RETENTION_MS, lineLimitAt, MEMBER_STATES, publicId } from '@vat/domain';
+import {
+  auditedFrom,
+  auditedPeriods,
+  HISTORY_RETENTION_MS,
+  lineLimitAt,
+  MEMBER_STATES,
+  publicId,
+} from '@vat/domain';
 import {
   ensureSchedulers,
   evidenceQueue,
@@ -136,7 +143,11 @@ export const composeMaintenance = (context: WorkerContext) => {
           if ((await maintainMonths(0)).left) return;
           await runEach([
             () => deleteOldDeliveries(db)(ago(settings.DELIVERIES_KEPT), wholeMonths(settings.DELIVERIES_KEPT)),
-            () => deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT), undefined, wholeMonths(settings.EVIDENCE_KEPT)),
+            () =>
+              deleteOldEvidence(db)(ago(settings.EVIDENCE_KEPT), undefined, {
+                ...wholeMonths(settings.EVIDENCE_KEPT),
+                unitsBefore: auditedFrom(now()),
+              }),
           ]);
         },
       ];

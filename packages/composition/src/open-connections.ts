@@ -29,6 +29,7 @@ export const openConnections = (
     readTime: readClock(db),
     onOffset: (offsetMs) =>
       log.warn('The clock of this machine differs from that of Postgres.', { offset_ms: offsetMs }),
+    after: warmed,
   });
   const { now } = clock;
   const onRedisError = throttledWarn(log, 'Redis is away.', now);

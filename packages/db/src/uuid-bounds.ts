@@ -95,6 +95,3 @@ export const madeSoon = (ids: readonly string[]): Months => {
  * Without it they would read an index of each month that is stored.
  */
 export const recentId = (now: Date): Prisma.Sql => constant(monthId(new Date(now.getTime() - RECENT_MS)));
-
-/** The same for what must be found even after the whole service was stopped for a year. */
-export const idOfLastYear = (now: Date): Prisma.Sql => constant(monthId(new Date(now.getTime() - 400 * DAY_MS)));

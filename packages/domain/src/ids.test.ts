@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ID_PREFIXES, type IdKind, newUuid, publicId, uuidOf } from './ids.js';
+import { ID_PREFIXES, type IdKind, newUuid, publicId, uuidOf, uuidsAt } from './ids.js';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 
@@ -35,4 +35,14 @@ test('a well-formed but made-up id is a uuid or null, and never throws', () => {
 test('later ids sort after earlier ones', async () => {
   const ids = Array.from({ length: 200 }, newUuid);
   expect([...ids].sort()).toEqual(ids);
+});
+
+test('ids of one point in time are in the order in which they were made, and are of that time', () => {
+  const newId = uuidsAt(new Date('2031-02-28T23:59:59.000Z'));
+  const ids = Array.from({ length: 20_000 }, newId);
+  expect([...new Set(ids)].sort()).toEqual(ids);
+  const hex = (id: string | undefined) => id?.replace('-', '').slice(0, 12);
+  expect(hex(ids[0])).toBe(Date.parse('2031-02-28T23:59:59.000Z').toString(16).padStart(12, '0'));
+  expect(hex(ids.at(-1))).toBe(Date.parse('2031-02-28T23:59:59.004Z').toString(16).padStart(12, '0'));
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });

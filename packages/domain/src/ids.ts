@@ -34,7 +34,10 @@ type IdOfRow<Kind extends IdKind> = string & {
   readonly [publicKind]?: never;
 };
 
-/** A new UUIDv7, as the database and jobs carry ids. */
+/**
+ * A new UUIDv7, as the database and jobs carry ids. Its time is that of the machine's own clock, which may be wrong: rows that are
+ * ordered, found or partitioned by the time in their id get one of {@link newUuidAt}.
+ */
 export const newUuid = (): string => toUUID(typeidUnboxed(''));
 
 /** The first twelve digits of a UUIDv7, which are its time in milliseconds. Source: RFC 9562 §5.7. */
@@ -44,6 +47,20 @@ const TIME_DIGITS = 12;
 export const newUuidAt = (at: Date): string => {
   const time = Math.max(0, at.getTime()).toString(16).padStart(TIME_DIGITS, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${newUuid().slice(TIME_DIGITS + 1)}`;
+};
+
+/** Ids that differ in nothing but the digits between time and random part. */
+const IDS_IN_MILLISECOND = 0x1000;
+
+/** New UUIDv7s of a point in time, each of them above the one before. */
+export const uuidsAt = (at: Date): (() => string) => {
+  let count = 0;
+  return () => {
+    const [ms, place] = [Math.floor(count / IDS_IN_MILLISECOND), count % IDS_IN_MILLISECOND];
+    count += 1;
+    const id = newUuidAt(new Date(at.getTime() + ms));
+    return `${id.slice(0, 15)}${place.toString(16).padStart(3, '0')}${id.slice(18)}`;
+  };
 };
 
 /** The public form of a stored id, e.g. `chk_01m7w2…`. */

@@ -3,13 +3,18 @@ import { correctedClock } from './corrected-clock.js';
 const SHARED = Date.parse('2026-11-22T10:00:00.000Z');
 
 /** A clock whose own time differs from the shared one by `skewMs`; `offsets`: what it reported. */
-const clockOf = (skewMs: () => number, readTime: () => Promise<Date> = async () => new Date(SHARED)) => {
+const clockOf = (
+  skewMs: () => number,
+  readTime: () => Promise<Date> = async () => new Date(SHARED),
+  { measureEveryMs = 5, after = Promise.resolve() } = {},
+) => {
   const offsets: number[] = [];
   const clock = correctedClock({
     readTime,
     onOffset: (offset) => offsets.push(offset),
     ownTime: () => SHARED + skewMs(),
-    measureEveryMs: 5,
+    measureEveryMs,
+    after,
   });
   return { clock, offsets };
 };
@@ -57,4 +62,38 @@ test('while the shared clock cannot be read, the own one is used', async () => {
   await clock.measured;
   clock.close();
   expect([clock.now().getTime() - SHARED, offsets]).toEqual([30_000, []]);
+});
+
+test('a clock that could not be compared at the start is compared again at once, not only at the next regular time', async () => {
+  let reads = 0;
+  const readTime = async () => {
+    reads += 1;
+    if (reads <= 2) throw new Error('Postgres is busy');
+    return new Date(SHARED);
+  };
+  const { clock, offsets } = clockOf(() => -3_600_000, readTime, { measureEveryMs: 3_600_000 });
+  await clock.measured;
+  while (offsets.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  clock.close();
+  expect(closeTo(clock)).toBeLessThan(250);
+  expect(reads).toBe(3);
+});
+
+test('the clocks are compared once the connections are open', async () => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let reads = 0;
+  const readTime = async () => {
+    reads += 1;
+    return new Date(SHARED);
+  };
+  const { clock } = clockOf(() => 30_000, readTime, { after: opened });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reads).toBe(0);
+  open();
+  await clock.measured;
+  clock.close();
+  expect(reads).toBe(1);
 });

@@ -1,6 +1,8 @@
 /** A difference below this is no fault of a clock: two clocks that are set by NTP differ by less, and so does a slow read. */
 const TOLERANCE_MS = 500;
 const MEASURE_EVERY_MS = 10_000;
+/** Until the clocks were compared once, the own one is used, and may be wrong by months. */
+const FIRST_EVERY_MS = 250;
 
 type CorrectedClockDeps = {
   /** The time of the clock that all processes share. */
@@ -10,6 +12,8 @@ type CorrectedClockDeps = {
   /** The own clock, in milliseconds since 1970. */
   ownTime?: () => number;
   measureEveryMs?: number;
+  /** The clocks are compared from then on. A process that starts is so busy that a connection it opens first may time out. */
+  after?: Promise<unknown>;
 };
 
 /** `measured` resolves when the clock was compared for the first time, or could not be. */
@@ -25,13 +29,16 @@ export const correctedClock = ({
   onOffset,
   ownTime = Date.now,
   measureEveryMs = MEASURE_EVERY_MS,
+  after = Promise.resolve(),
 }: CorrectedClockDeps): CorrectedClock => {
   let offsetMs = 0;
+  let isKnown = false;
   const measure = async (): Promise<void> => {
     const before = ownTime();
     const startedAt = performance.now();
     const shared = (await readTime()).getTime();
     const tookMs = performance.now() - startedAt;
+    isKnown = true;
     // The shared clock was read at some moment between sending and receiving.
     const difference = shared - (before + tookMs / 2);
     const measured = Math.abs(difference) - tookMs / 2 < TOLERANCE_MS ? 0 : Math.round(difference);
@@ -39,10 +46,19 @@ export const correctedClock = ({
     offsetMs = measured;
     onOffset(offsetMs);
   };
-  const timer = setInterval(() => void measure().catch(() => undefined), measureEveryMs);
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const repeat = async (): Promise<void> => {
+    await measure().catch(() => undefined);
+    const waitMs = isKnown ? measureEveryMs : Math.min(FIRST_EVERY_MS, measureEveryMs);
+    if (!isClosed) timer = setTimeout(() => void repeat(), waitMs);
+  };
   return {
     now: () => new Date(ownTime() + offsetMs),
-    measured: measure().catch(() => undefined),
-    close: () => clearInterval(timer),
+    measured: after.then(repeat),
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
   };
 };

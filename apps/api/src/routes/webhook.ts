@@ -6,7 +6,7 @@ import {
   type DeliveryDetail,
   type DeliveryFilter,
   type DueDelivery,
-  newUuid,
+  newUuidAt,
   ON_DEMAND_RETRY_AFTER_S,
   type OnDemandResult,
   publicId,
@@ -64,8 +64,8 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): Pick<Routes, keyof typeo
 
     sendTestEvent: async ({ caller: { accountId, test } }) => {
       const now = deps.now();
-      const event = { id: newUuid(), type: 'webhook.test' as const, body: webhookTestBody(now) };
-      const deliveryId = newUuid();
+      const event = { id: newUuidAt(now), type: 'webhook.test' as const, body: webhookTestBody(now) };
+      const deliveryId = newUuidAt(now);
       const sent = await deps.sendTestEvent({ accountId, test, event, deliveryId, now });
       return enqueue(sent, { id: deliveryId, accountId, dueAt: now });
     },
@@ -88,8 +88,8 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): Pick<Routes, keyof typeo
     },
 
     resendDelivery: async ({ id: deliveryId, reader }) => {
-      const newDeliveryId = newUuid();
       const now = deps.now();
+      const newDeliveryId = newUuidAt(now);
       const resent = await deps.resendDelivery({ deliveryId, reader, newDeliveryId, now });
       return enqueue(resent, { id: newDeliveryId, accountId: reader.accountId, dueAt: now });
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BatchRow, type NewBatch, newUuid, packPlan, periodOf, planBatch } from '@vat/domain';
+import { type BatchRow, type NewBatch, newUuidAt, packPlan, periodOf, planBatch } from '@vat/domain';
 import { numberOf } from '@vat/testkit';
 import type { Database } from '../connect-database.js';
 
@@ -34,7 +34,7 @@ export const newBatch = async (
   rows: BatchRow[],
   over: Partial<NewBatch> = {},
 ): Promise<NewBatch> => ({
-  id: newUuid(),
+  id: newUuidAt(AT),
   accountId,
   label: null,
   fileName: 'numbers.csv',

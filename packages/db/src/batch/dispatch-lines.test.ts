@@ -113,6 +113,7 @@ test('a queue is dispatched when it has waiting lines and its window runs low', 
   const accountId = randomUUID();
   const queues = () => queuesToDispatch(connected.db)(['DE', 'FR', 'malformed']);
   expect(await queues()).toEqual([]);
+  await connected.db.batch.create({ data: { id: newUuid(), accountId, state: 'running', total: 41, createdAt: AT } });
   await insert(40, { accountId });
   await insert(1, { accountId, memberState: 'IT', answered: true });
   expect(await queues()).toEqual(['DE', 'malformed']);

@@ -10,7 +10,7 @@ import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { MEMBER_STATE_NUMBERS } from '../member-state-numbers.js';
 import { all, query, typed } from '../query.js';
-import { idOfLastYear, recentId } from '../uuid-bounds.js';
+import { madeAfter, recentId } from '../uuid-bounds.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
 const DISPATCH_LOCKS = 0xfeed;
@@ -78,18 +78,30 @@ export const dispatchLines =
   };
 
 /**
+ * Lower than every request of a batch that is not completed; null when all are. Malformed lines are recorded however long the
+ * whole service was stopped, and only the months since their upload are read.
+ */
+export const unfinishedSince = async (db: Queryable): Promise<Prisma.Sql | null> => {
+  const [oldest] = await query(db, { id: 'uuid' })`
+    SELECT id FROM batch WHERE state <> 'completed' ORDER BY id LIMIT 1`;
+  return oldest ? madeAfter(oldest.id) : null;
+};
+
+/**
  * Returns those of the dispatch queues that have waiting lines and room in their window. Reads a few index entries per queue:
  * scalar subqueries, because for EXISTS Postgres would collect all waiting lines into a hash table.
  */
 export const queuesToDispatch =
   (db: Queryable, now: () => Date = () => new Date()) =>
   async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
-    const [recent, oldest] = [recentId(now()), idOfLastYear(now())];
+    const recent = recentId(now());
+    const oldest = queues.includes('malformed') ? await unfinishedSince(db) : null;
+    const asked = queues.filter((queue) => queue !== 'malformed' || oldest !== null);
     const rows = await query(db, { queue: typed<DispatchQueue>('text') })`
-      SELECT queue FROM unnest(${[...queues]}::text[]) AS q(queue)
+      SELECT queue FROM unnest(${asked}::text[]) AS q(queue)
       WHERE CASE WHEN queue = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
-          AND id >= ${oldest}::uuid LIMIT 1)
+          AND id >= ${oldest ?? recent}::uuid LIMIT 1)
         ELSE (
           SELECT true FROM request WHERE country_code = queue AND state = 'pending' AND NOT fed AND answer IS NULL
             AND id >= ${recent}::uuid LIMIT 1

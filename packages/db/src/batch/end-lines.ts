@@ -5,7 +5,7 @@ import {
   type BatchCounts,
   batchCompletedBody,
   LINE_ENDINGS,
-  newUuid,
+  newUuidAt,
 } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
@@ -104,7 +104,7 @@ export const completeBatches =
       ) c`;
     const completed: CompletedNow[] = [];
     for (const { accountId, ...counts } of ended) {
-      const event = { id: newUuid(), type: 'batch.completed' as const, body: batchCompletedBody(counts) };
+      const event = { id: newUuidAt(now), type: 'batch.completed' as const, body: batchCompletedBody(counts) };
       const about = Prisma.sql`SELECT id, account_id, false FROM done`;
       const [row] = await query(db, { deliveryId: 'uuid?' })`
         WITH done AS (
@@ -112,7 +112,7 @@ export const completeBatches =
             valid = ${counts.valid}::int, invalid = ${counts.done - counts.valid}::int, completed_at = ${now}::timestamptz
           WHERE id = ${counts.id}::uuid AND state <> 'completed'
           RETURNING id, account_id
-        ), ${publishToAccount(event, newUuid(), now, about)}
+        ), ${publishToAccount(event, newUuidAt(now), now, about)}
         SELECT (SELECT id FROM sent) AS "deliveryId" FROM done`;
       if (row) completed.push({ ...counts, ...row, accountId, invalid: counts.done - counts.valid });
     }

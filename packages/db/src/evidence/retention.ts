@@ -36,6 +36,9 @@ export const CHUNK = 500;
 /** Retention at least this long deletes whole months, see docs/decisions/0022; a shorter one deletes row by row. */
 export const WHOLE_MONTHS_FROM_MS = 62 * DAY_MS;
 
+/** `unitsBefore`: usage entries from then on are still counted by the audit, and expire later with their month. */
+type RetentionOptions = { wholeMonths: boolean; unitsBefore: Date };
+
 /** The number of deleted rows. */
 type DeletedEvidence = { requests: number; events: number; changes: number };
 
@@ -48,8 +51,13 @@ type DeletedEvidence = { requests: number; events: number; changes: number };
  */
 export const deleteOldEvidence =
   (db: Queryable) =>
-  async (before: Date, maxChunks = MAX_CHUNKS, { wholeMonths = false } = {}): Promise<DeletedEvidence> => {
+  async (
+    before: Date,
+    maxChunks = MAX_CHUNKS,
+    { wholeMonths, unitsBefore }: RetentionOptions = { wholeMonths: false, unitsBefore: before },
+  ): Promise<DeletedEvidence> => {
     const bound = idAt(before);
+    const unitsBound = idAt(unitsBefore < before ? unitsBefore : before);
     const end = wholeMonths ? await endOfRows(db, 'request', bound) : bound;
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
@@ -59,7 +67,8 @@ export const deleteOldEvidence =
           WHERE id < ${end}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
             AND (check_id IS NULL OR check_id < (SELECT ${bound}::uuid))
           ORDER BY id LIMIT (SELECT ${CHUNK}::int)
-        ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old)) AND check_id < ${bound}::uuid
+        ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old))
+          AND check_id < ${unitsBound}::uuid
         ), ${deleteRequests({ from: after, to: bound })}
         SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
       deleted.requests += chunk?.n ?? 0;

@@ -45,6 +45,9 @@ const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
   delivery_attempt: ({ from, to }) => exists(ddl, 'SELECT 1 FROM delivery WHERE id >= $1 AND id < $2', [from, to]),
 });
 
+/** `unitsBound`: lower than the usage entries that the audit still counts. */
+type Bounds = { evidenceBound: string; deliveryBound: string; unitsBound: string };
+
 /**
  * Drops the partitions whose ids are all lower than their bound, at most so many. Leaves of anchors are not dropped, since proofs
  * need them. A partition with rows that must stay is not dropped: its other rows are deleted one by one (`deleteOldEvidence`).
@@ -52,7 +55,7 @@ const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
  */
 export const dropExpired = async (
   ddl: Ddl,
-  { evidenceBound, deliveryBound, atMost }: { evidenceBound: string; deliveryBound: string; atMost: number },
+  { evidenceBound, deliveryBound, unitsBound, atMost }: Bounds & { atMost: number },
 ): Promise<{ dropped: string[]; left: boolean; failures: unknown[] }> => {
   const [dropped, failures]: [string[], unknown[]] = [[], []];
   const mustStay = conditions(ddl);
@@ -62,7 +65,7 @@ export const dropExpired = async (
     ['request', evidenceBound],
     ['exchange', evidenceBound],
     ['check', evidenceBound],
-    ['usage_entry', evidenceBound],
+    ['usage_entry', unitsBound < evidenceBound ? unitsBound : evidenceBound],
     ['delivery', deliveries],
     ['delivery_attempt', deliveries],
     ['event', evidenceBound],

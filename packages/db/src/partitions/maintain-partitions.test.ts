@@ -1,4 +1,4 @@
-import { newUuid } from '@vat/domain';
+import { auditedFrom, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from '../connect-database.js';
 import { deleteOldEvidence } from '../evidence/retention.js';
@@ -154,6 +154,7 @@ test('an id of the future is stored, and reported because no further month can b
 
 describe('expired months', () => {
   const expiredBefore = (moment: Date) => ({ evidenceBefore: moment, deliveriesBefore: moment });
+  const whole = (moment: Date) => ({ wholeMonths: true, unitsBefore: moment });
 
   test('are dropped with everything of their checks but the leaves; months that have not ended before stay', async () => {
     await runUntil(at(1));
@@ -204,7 +205,7 @@ describe('expired months', () => {
     expect(await countOf('event')).toBe(1);
     expect([await countOf('delivery'), await countOf('delivery_attempt')]).toEqual([1, 1]);
     // What remains in such a month expires row by row.
-    expect(await deleteOldEvidence(db)(at(4, 1), undefined, { wholeMonths: true })).toMatchObject({ requests: 1 });
+    expect(await deleteOldEvidence(db)(at(4, 1), undefined, whole(at(4, 1)))).toMatchObject({ requests: 1 });
     expect([await countOf('request'), await countOf('exchange')]).toEqual([1, 1]);
   });
 
@@ -252,13 +253,27 @@ describe('expired months', () => {
     await runUntil(at(1));
     await insertCheck(at(2, 3));
     const ended = await deleteOldDeliveries(db)(at(2, 9), { wholeMonths: true });
-    const whole = await deleteOldEvidence(db)(at(2, 9), undefined, { wholeMonths: true });
-    expect([ended, whole]).toEqual([0, { requests: 0, events: 0, changes: 0 }]);
+    const evidence = await deleteOldEvidence(db)(at(2, 9), undefined, whole(at(2, 9)));
+    expect([ended, evidence]).toEqual([0, { requests: 0, events: 0, changes: 0 }]);
     expect(await deleteOldDeliveries(db)(at(2, 9))).toBe(1);
     expect(await countOf('delivery_attempt')).toBe(0);
     expect(await deleteOldEvidence(db)(at(2, 9))).toMatchObject({ requests: 1 });
     for (const table of ['request', 'exchange', 'check', 'usage_entry', 'event', 'stamp'])
       expect([table, await countOf(table)]).toEqual([table, 0]);
+  });
+
+  test('units stay while the audit counts their month, however short evidence is stored', async () => {
+    await runUntil(at(1));
+    await insertCheck(at(2, 3));
+    const rows = { wholeMonths: false, unitsBefore: auditedFrom(at(2, 12)) };
+    expect(await deleteOldEvidence(db)(at(2, 9), undefined, rows)).toMatchObject({ requests: 1 });
+    expect([await countOf('check'), await countOf('usage_entry')]).toEqual([0, 1]);
+    const early = await maintainPartitions(cloned.url)(at(3, 9), expiredBefore(at(3, 5)));
+    expect(early.dropped).toContain(nameOf('check', 2));
+    expect(await countOf('usage_entry')).toBe(1);
+    const late = await maintainPartitions(cloned.url)(at(3, 15), expiredBefore(at(3, 5)));
+    expect(late.dropped).toEqual([nameOf('usage_entry', 2)]);
+    expect(await countOf('usage_entry')).toBe(0);
   });
 
   test('the first partition, of the time before, is dropped like the others', async () => {

@@ -1,3 +1,4 @@
+import { auditedFrom } from '@vat/domain';
 import { DAY_MS, idAt } from '../uuid-bounds.js';
 import { connectDdl } from './ddl.js';
 import { dropExpired } from './drop-partitions.js';
@@ -35,7 +36,11 @@ export const maintainPartitions =
       // What is recorded now may have an id of yesterday, and needs its partition.
       const latest = now.getTime() - 2 * DAY_MS;
       const bound = (before: Date) => idAt(new Date(Math.min(before.getTime(), latest)));
-      const bounds = { evidenceBound: bound(evidenceBefore), deliveryBound: bound(deliveriesBefore) };
+      const bounds = {
+        evidenceBound: bound(evidenceBefore),
+        deliveryBound: bound(deliveriesBefore),
+        unitsBound: idAt(auditedFrom(now)),
+      };
       const expired = await dropExpired(ddl, { ...bounds, atMost });
       return { made, ...expired, failures: [...failures, ...expired.failures] };
     } finally {

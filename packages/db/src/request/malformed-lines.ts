@@ -1,15 +1,16 @@
 import type { CheckRecord, CheckRequest } from '@vat/domain';
+import { unfinishedSince } from '../batch/dispatch-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query } from '../query.js';
-import { idOfLastYear } from '../uuid-bounds.js';
 import { REQUEST, REQUEST_LIST } from './request-row.js';
 
 /** Malformed numbers of batches that have no check yet, round robin over the accounts. */
 export const findMalformedLines =
-  (db: Queryable, now: () => Date = () => new Date()) =>
+  (db: Queryable) =>
   async (limit: number): Promise<CheckRequest[]> => {
-    const oldest = idOfLastYear(now());
+    const oldest = await unfinishedSince(db);
+    if (oldest === null) return [];
     return query(db, REQUEST)`
       WITH RECURSIVE account_waiting(id) AS (
         (SELECT account_id FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL AND id >= ${oldest}::uuid

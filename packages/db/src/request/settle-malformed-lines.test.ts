@@ -1,6 +1,7 @@
-import { newUuid } from '@vat/domain';
+import { newUuid, newUuidAt, packPlan, planBatch } from '@vat/domain';
 import { auditUsage } from '../account/usage.js';
 import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from '../batch/batch.fixture.js';
+import { queuesToDispatch } from '../batch/dispatch-lines.js';
 import { completeBatches } from '../batch/end-lines.js';
 import { insertBatch } from '../batch/insert-batch.js';
 import { testDatabase } from '../test-database.fixture.js';
@@ -64,6 +65,24 @@ test('concurrent calls record each line once', async () => {
       AT,
     ),
   ).toEqual([]);
+});
+
+test('finds the lines of a batch after the whole service was stopped for years', async () => {
+  const at = new Date(Date.UTC(AT.getUTCFullYear() - 3, 1, 28));
+  const rows = rowsOf(malformed(3));
+  const account = await newAccount(connected.db);
+  const plan = packPlan(planBatch({ rows, requester: null, at }));
+  const batch = await newBatch(account, rows, { id: newUuidAt(at), createdAt: at, ...plan });
+  await insertBatch(connected.db)(batch);
+  expect(await queuesToDispatch(connected.db)(['malformed'])).toEqual(['malformed']);
+  const found = await findMalformedLines(connected.db)(500);
+  expect(found.map(({ vatNumber }) => vatNumber)).toEqual(['FR0', 'FR1', 'FR2']);
+  await settleMalformedLines(connected.db)(
+    found.map((one) => checkOf(one, at)),
+    AT,
+  );
+  expect(await completeBatches(connected.db)(null, AT)).toMatchObject([{ id: batch.id, done: 3, invalid: 3 }]);
+  expect(await queuesToDispatch(connected.db)(['malformed'])).toEqual([]);
 });
 
 test('does not end requests that need a lookup, and counts the days of the checks', async () => {

@@ -4,7 +4,7 @@ import {
   type DueDelivery,
   ENDED_STATES,
   type NewResend,
-  newUuid,
+  newUuidAt,
   RESEND_INTERVAL_MS,
   type ResendLimits,
   type ResendResult,
@@ -83,7 +83,7 @@ const insertChunk = async (
   { events, queued }: { events: string[]; queued: number },
 ): Promise<DueDelivery[]> => {
   const onlyFailed = filter.status === 'failed';
-  const ids = events.map(() => newUuid());
+  const ids = events.map(() => newUuidAt(now));
   const inserted = await query(tx, { id: 'uuid', dueAt: 'timestamptz!' })`
     WITH wanted AS (
       SELECT id, event_id, n FROM unnest(${ids}::uuid[], ${events}::uuid[]) WITH ORDINALITY AS w(id, event_id, n)

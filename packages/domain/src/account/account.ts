@@ -97,6 +97,10 @@ export const auditedPeriods = (now: Date): string[] => [
   ...new Set([periodOf(new Date(now.getTime() - CLOSING_MS)), periodOf(now)]),
 ];
 
+/** The beginning of the earliest audited month: the usage entries from then on are counted, however short evidence is stored. */
+export const auditedFrom = (now: Date): Date =>
+  new Date(Math.min(...auditedPeriods(now).map((period) => Date.parse(`${period}-01T00:00:00Z`))));
+
 /** The end of a period, which is the start of the next one; `reset_at` in the API. */
 export const periodEnd = (period: string): Date => {
   const [year = 0, month = 1] = period.split('-').map(Number);

@@ -1,4 +1,4 @@
-import { auditedPeriods, periodEnd, periodOf } from './account.js';
+import { auditedFrom, auditedPeriods, periodEnd, periodOf } from './account.js';
 
 test.each([
   ['2026-11-30T23:59:59.999Z', '2026-11', '2026-12-01T00:00:00.000Z'],
@@ -13,6 +13,8 @@ test.each([
   ['2026-12-01T00:00:00.000Z', ['2026-11', '2026-12']],
   ['2026-12-10T23:59:59.999Z', ['2026-11', '2026-12']],
   ['2026-12-11T00:00:00.000Z', ['2026-12']],
+  ['2027-01-10T23:59:59.999Z', ['2026-12', '2027-01']],
 ])('at %s the audit looks at %j', (at, periods) => {
   expect(auditedPeriods(new Date(at))).toEqual(periods);
+  expect(auditedFrom(new Date(at)).toISOString()).toBe(`${periods[0]}-01T00:00:00.000Z`);
 });

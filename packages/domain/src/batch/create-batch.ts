@@ -2,7 +2,7 @@ import { periodEnd, periodOf } from '../account/account.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { neverAskedAt } from '../request/give-up.js';
 import { readRequester } from '../request/request-check.js';
@@ -66,7 +66,7 @@ export const batchRowsOf = ({
 }: Omit<BatchUpload, 'idempotency' | 'answerOf'>): BatchRows => {
   const period = periodOf(createdAt);
   return {
-    id: newUuid(),
+    id: newUuidAt(createdAt),
     accountId: caller.accountId,
     label,
     fileName,

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE } from '../errors.js';
-import { newUuid } from '../ids.js';
+import { uuidsAt } from '../ids.js';
 import type { AbandonReason } from '../request/request.js';
 import { malformedAnswer, openingEntry } from '../request/request-check.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
@@ -80,11 +80,13 @@ type BatchToPlan = {
 export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
   const lines: NewLine[] = [];
   const requests = new Map<string, NewBatchRequest>();
+  // Lines are read in the order of their ids.
+  const newId = uuidsAt(at);
   for (const row of rows) {
     const planned = planLine(row, requester);
     const input = storableText(stripUnsafeCharacters(row.candidate));
     const line = {
-      id: newUuid(),
+      id: newId(),
       line: row.line,
       input,
       vatNumber: planned.read?.vatNumber ?? null,
@@ -100,7 +102,7 @@ export const planBatch = ({ rows, requester, at }: BatchToPlan): BatchPlan => {
     const checksumFailed = read.kind === 'well_formed' && read.checksum === 'failed';
     const shared = JSON.stringify([read.vatNumber, planned.requester, malformed === null ? null : input]);
     const request = requests.get(shared) ?? {
-      id: newUuid(),
+      id: newId(),
       input,
       memberState: read.memberState,
       national: read.national,

@@ -3,7 +3,7 @@ import { batchRowsOf, lineLimitAt, startBatch, throwRefusal } from '../batch/cre
 import { selectNumbers } from '../batch/pack-plan.js';
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import type {
   Coverage,
@@ -102,7 +102,7 @@ export const createCoverage =
           ? batchRowsOf({ caller, label, fileName, requester: null, header: GAPS_HEADER, plan: gapPlan, createdAt })
           : null;
       const inserted = await deps.insert({
-        id: newUuid(),
+        id: newUuidAt(createdAt),
         accountId,
         label,
         fileName,

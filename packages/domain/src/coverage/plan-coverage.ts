@@ -1,7 +1,7 @@
 import type { BatchRow, PackedPlan } from '../batch/batch.js';
 import { packPlan } from '../batch/pack-plan.js';
 import { planBatch, planLine, storableText } from '../batch/plan-batch.js';
-import { newUuid } from '../ids.js';
+import { uuidsAt } from '../ids.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import type { PlannedSupply } from './coverage.js';
 import { supplyDateOf } from './read-supply-date.js';
@@ -22,6 +22,8 @@ export const planCoverage = (
   { withGaps, at }: { withGaps: boolean; at: Date },
 ): CoveragePlan => {
   const numbers = new Map<string, BatchRow>();
+  // Lines are read in the order of their ids.
+  const newId = uuidsAt(at);
   const lines = rows.map((row): PlannedSupply => {
     const supplyDate = supplyDateOf(row, at);
     const { read, reference, error } = planLine({ ...row, requester: null }, null);
@@ -29,7 +31,7 @@ export const planCoverage = (
     if (withGaps && vatNumber !== null && !numbers.has(vatNumber))
       numbers.set(vatNumber, { ...row, cells: [vatNumber], reference: null });
     return {
-      id: newUuid(),
+      id: newId(),
       line: row.line,
       input: storableText(stripUnsafeCharacters(row.candidate)),
       vatNumber,

@@ -1,7 +1,7 @@
 import type { Reader } from '../account/api-key.js';
 import { AppError, grouped } from '../errors.js';
 import type { FindKey, IdempotencyKey, StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import { oncePerKey } from '../once-per-key.js';
 import {
   type DeliveryState,
@@ -117,7 +117,7 @@ export const requestResend =
       idempotency,
       now: at,
       work: async (key) => {
-        const written = await resend({ id: newUuid(), reader, filter, now: at, idempotency: key, answerOf });
+        const written = await resend({ id: newUuidAt(at), reader, filter, now: at, idempotency: key, answerOf });
         if (written.kind === 'key_taken') return null;
         if (written.kind !== 'resent') throw refusalOf(written);
         enqueue(accountId, written.resent, written.deliveries);

@@ -1,6 +1,6 @@
 import type { DueDelivery } from '../delivery/delivery.js';
 import { checkFailedBody } from '../delivery/event-bodies.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import type { EndedAs, EndedRequest, EndRequest } from './ports.js';
 
 type AbandonRequestDeps<R> = {
@@ -26,8 +26,8 @@ export const abandonRequest =
     const ended = await endRequest({
       requestId,
       reason,
-      event: { id: newUuid(), type: 'check.failed', body: checkFailedBody(request, reason, lastError) },
-      deliveryId: newUuid(),
+      event: { id: newUuidAt(now), type: 'check.failed', body: checkFailedBody(request, reason, lastError) },
+      deliveryId: newUuidAt(now),
       now,
     });
     if (!ended) return;

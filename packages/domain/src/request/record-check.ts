@@ -4,7 +4,7 @@ import type { CheckEntry } from '../check/entry.js';
 import type { Exchange } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
 import { checkCompletedBody, type NewEvent } from '../delivery/event-bodies.js';
-import { newUuid, publicId } from '../ids.js';
+import { newUuidAt, publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
 import { type FindRunningWatch, observeWatch, type WatchRecord } from '../watch/observe-watch.js';
 import type { Answer, CheckRequest } from './request.js';
@@ -92,8 +92,8 @@ export const recordCheck = (deps: RecordCheckDeps) => {
       consumes: answer.verdict !== 'malformed',
       exchanges,
       lookup,
-      event: { id: newUuid(), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
-      deliveryId: newUuid(),
+      event: { id: newUuidAt(now), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
+      deliveryId: newUuidAt(now),
       ofBatch: origin === 'batch',
       watch: origin === 'watch' ? await observe({ id: check.id, requestId, answer, now }) : undefined,
       now,

@@ -4,7 +4,7 @@ import type { CheckEntry } from '../check/entry.js';
 import type { Trader } from '../check/upstream.js';
 import { AppError } from '../errors.js';
 import type { BoundKey, FindKey, IdempotencyKey, KeyToBind, RelockKey, UnexpiredKey } from '../idempotency-key.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
 import { readVatNumber } from '../vat-number/index.js';
@@ -224,7 +224,7 @@ export const requestCheck = (deps: RequestCheckDeps) => {
     const now = deps.now();
     const work = (key: UnexpiredKey | null): Promise<CheckCallResult | null> => {
       const request: NewRequest = {
-        id: newUuid(),
+        id: newUuidAt(now),
         accountId,
         test,
         input: call.vatNumber,

@@ -1,5 +1,5 @@
 import { type ObservedChange, watchChangedBody } from '../delivery/event-bodies.js';
-import { newUuid } from '../ids.js';
+import { uuidsAt } from '../ids.js';
 import type { Answer } from '../request/request.js';
 import type { RunningWatch } from './watch.js';
 import { type Observation, observeChanges } from './watch-changes.js';
@@ -30,14 +30,15 @@ export const observeWatch =
     const watch = await findRunningWatch(requestId);
     if (!watch) return undefined;
     const { id: watchId, vatNumber, label } = watch;
+    const newId = uuidsAt(now);
     const seen = { valid: answer.verdict === 'valid', name: answer.name, address: answer.address };
     const changes = observeChanges({ valid: watch.lastValid, whenValid: watch.whenValid }, seen).map((change) => {
       const observed = { ...change, watchId, vatNumber, label, checkId };
       return {
         ...observed,
-        id: newUuid(),
-        eventId: newUuid(),
-        deliveryId: newUuid(),
+        id: newId(),
+        eventId: newId(),
+        deliveryId: newId(),
         body: watchChangedBody(observed),
       };
     });

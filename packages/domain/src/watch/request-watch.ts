@@ -1,7 +1,7 @@
 import { PLANS, type Plan } from '../account/account.js';
 import { AppError } from '../errors.js';
 import type { AnswerToBind, FindKey, IdempotencyKey, StoredAnswer } from '../idempotency-key.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import { oncePerKey } from '../once-per-key.js';
 import { readRequester } from '../request/request-check.js';
 import { readVatNumber } from '../vat-number/index.js';
@@ -62,7 +62,7 @@ export const requestWatch =
       now: createdAt,
       work: async (key) => {
         if (!sellsFrequency(caller.plan, frequency)) throw new AppError('FREQUENCY_NOT_ALLOWED');
-        const watch = { id: newUuid(), accountId: caller.accountId, vatNumber, label, frequency, createdAt };
+        const watch = { id: newUuidAt(createdAt), accountId: caller.accountId, vatNumber, label, frequency, createdAt };
         const answer = answerOf({
           ...watch,
           state: 'active',

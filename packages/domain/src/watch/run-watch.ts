@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { monthlyQuota, periodOf } from '../account/account.js';
-import { newUuid } from '../ids.js';
+import { newUuidAt } from '../ids.js';
 import { neverAskedAt } from '../request/give-up.js';
 import type { OverdueRequest } from '../request/ports.js';
 import { openingEntry } from '../request/request-check.js';
@@ -58,7 +58,7 @@ const planRun = (watch: DueWatch, now: Date): RunToStart => {
   return {
     watchId: watch.id,
     frequency: watch.frequency,
-    requestId: newUuid(),
+    requestId: newUuidAt(now),
     entries: [openingEntry({ malformed: null, checksumFailed }, now)],
     now,
     giveUpAt: neverAskedAt(now),

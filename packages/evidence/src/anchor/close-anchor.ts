@@ -1,4 +1,4 @@
-import { type CloseAlone, newUuid, type StoredAnchor } from '@vat/domain';
+import { type CloseAlone, newUuidAt, type StoredAnchor } from '@vat/domain';
 import { openTreeBuilder } from '../tree/tree-blocks.js';
 import { ANCHOR_ALGORITHM, type Anchor, decodeAnchor, encodeAnchor, hashAnchor, NO_ANCHOR_HASH } from './anchor.js';
 
@@ -72,10 +72,11 @@ export const closeNextAnchor =
       if (size === 0) return { kind: 'nothing' };
       const { root, nodes } = tree.finish();
       const anchor = closeAnchor({ previous, size, root, closedAt: now() });
+      const closedAt = new Date(anchor.closed_at);
       const stored = {
-        id: newUuid(),
+        id: newUuidAt(closedAt),
         seq: anchor.seq,
-        closedAt: new Date(anchor.closed_at),
+        closedAt,
         treeSize: size,
         root,
         prevAnchorHash: Buffer.from(anchor.prev_anchor_hash, 'hex'),
