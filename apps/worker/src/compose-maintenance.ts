@@ -17,14 +17,7 @@ import {
   runAlone,
   WHOLE_MONTHS_FROM_MS,
 } from '@vat/db';
-import {
-  auditedFrom,
-  auditedPeriods,
-  HISTORY_RETENTION_MS,
-  lineLimitAt,
-  MEMBER_STATES,
-  publicId,
-} from '@vat/domain';
+import { auditedFrom, auditedPeriods, HISTORY_RETENTION_MS, lineLimitAt, MEMBER_STATES, publicId } from '@vat/domain';
 import {
   ensureSchedulers,
   evidenceQueue,
