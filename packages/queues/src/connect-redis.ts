@@ -44,6 +44,19 @@ const letCopiesWait = (redis: Redis): void => {
   redis.duplicate = (options) => duplicate({ ...options, socketTimeout: SILENT_MS.waiting });
 };
 
+/**
+ * After a reconnect the client subscribes again by itself, and nothing handles its promise: closing the connection before Redis has
+ * answered would end the process as a failure.
+ */
+const handleResubscribing = (redis: Redis): void => {
+  const subscribe = redis.subscribe.bind(redis) as (...channels: unknown[]) => Promise<unknown>;
+  redis.subscribe = (...channels: unknown[]) => {
+    const subscribed = subscribe(...channels);
+    subscribed.catch(() => undefined);
+    return subscribed;
+  };
+};
+
 type TlsOptions = { ca?: string };
 
 /**
@@ -97,6 +110,7 @@ const open = (url: string, role: RedisRole, onError: (error: Error) => void, ca?
   const redis =
     address.kind === 'sentinel' ? connectSentinel(address, options, onError) : new Redis(address.url, options);
   if (role === 'consumer') letCopiesWait(redis);
+  handleResubscribing(redis);
   return redis;
 };
 
