@@ -5,7 +5,7 @@ import { until } from '@vat/testkit';
 import { openRaw } from '../raw-connection.fixture.js';
 import { createApiServer } from './create-api-server.js';
 
-test('once the process begins to stop, each answer ends its connection, also one that was asked for before', async () => {
+test('once the process begins to stop, each answer ends its connection, also one whose request came before', async () => {
   const stop = new AbortController();
   const held: ServerResponse[] = [];
   const server = createApiServer({

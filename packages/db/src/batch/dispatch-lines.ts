@@ -96,9 +96,9 @@ export const queuesToDispatch =
   async (queues: readonly DispatchQueue[]): Promise<DispatchQueue[]> => {
     const recent = recentId(now());
     const oldest = queues.includes('malformed') ? await unfinishedSince(db) : null;
-    const asked = queues.filter((queue) => queue !== 'malformed' || oldest !== null);
+    const served = queues.filter((queue) => queue !== 'malformed' || oldest !== null);
     const rows = await query(db, { queue: typed<DispatchQueue>('text') })`
-      SELECT queue FROM unnest(${asked}::text[]) AS q(queue)
+      SELECT queue FROM unnest(${served}::text[]) AS q(queue)
       WHERE CASE WHEN queue = 'malformed'
         THEN (SELECT true FROM request WHERE state = 'pending' AND NOT fed AND answer IS NOT NULL
           AND id >= ${oldest ?? recent}::uuid LIMIT 1)
