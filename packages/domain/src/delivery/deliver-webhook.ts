@@ -97,16 +97,14 @@ const MAX_PERMIT_WAIT_MS = 60_000;
  * when a promotion was lost. Without this, a burst of thousands to one endpoint runs each job ten times.
  */
 const PERMIT_WAIT_PER_JOB_MS = 50;
-const MAX_CROWDED_WAIT_MS = 300_000;
 
 /**
  * The wait of a job that has been started `runs` times, while `waiting` jobs wait for permits of its endpoint. Scattered so that
  * jobs refused together do not return together.
  */
 export const permitWaitMs = ({ runs, waiting, random }: { runs: number; waiting: number; random: number }): number => {
-  const again = Math.min(MAX_PERMIT_WAIT_MS, PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1));
-  const crowded = Math.min(MAX_CROWDED_WAIT_MS, waiting * PERMIT_WAIT_PER_JOB_MS);
-  return Math.max(again, crowded) * (0.5 + random / 2);
+  const waitMs = Math.max(PERMIT_WAIT_MS * PERMIT_WAIT_GROWTH ** (runs - 1), waiting * PERMIT_WAIT_PER_JOB_MS);
+  return Math.min(MAX_PERMIT_WAIT_MS, waitMs) * (0.5 + random / 2);
 };
 
 /**
