@@ -31,7 +31,7 @@ test('a backup needs a database alone, and is restored into an empty DATA_DIR on
   expect(await admin(here, 'restore', backup)).toMatchObject({
     error: { code: 'USAGE', message: expect.stringMatching(/account is not empty/) },
   });
-}, 60_000);
+});
 
 test('secrets reseal does not take the key of DATA_DIR: the stack may run with another one, which resealed nothing', async () => {
   const DATA_DIR = path.join(folder, 'changed');

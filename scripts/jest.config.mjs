@@ -24,7 +24,7 @@ export default {
   ...(globalTeardown && { globalTeardown }),
   // The number of generated requests to the API: 1 000 by default, more with FUZZ_RUNS.
   globals: { FUZZ_RUNS: Number(process.env.FUZZ_RUNS ?? 1_000) },
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // Tests mostly wait: for locks, windows and schedules. With a fourth worker two cores are so busy that windows of half a
   // second pass before there is an answer.
   maxWorkers: 3,

@@ -40,12 +40,12 @@ beforeAll(async () => {
       WEBHOOK_RETRY_DELAYS: Array.from({ length: 3_600 }, () => '1s').join(','),
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
   await rm(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** The rows that work is made of, and what must not change; as one text each. */
 const OPEN_WORK = `
@@ -144,14 +144,10 @@ test(
         };
         expect(await read(`/v1/checks/${checkId}`)).toEqual(before.body);
         expect(pathOf(await read(`/v1/checks/${checkId}/link`))).toBe(link);
-        await until(
-          'everything pending to end',
-          async () => {
-            const [left] = await sql<Record<string, number>>(OPEN_WORK);
-            return Object.values(left ?? {}).every((count) => count === 0);
-          },
-          60_000,
-        );
+        await until('everything pending to end', async () => {
+          const [left] = await sql<Record<string, number>>(OPEN_WORK);
+          return Object.values(left ?? {}).every((count) => count === 0);
+        });
         expect(await read(`/v1/batches/${batch.batch_id}`)).toMatchObject({ status: 'completed', done: 20, valid: 20 });
         expect(await read(`/v1/watches/${String(watch.watch_id)}`)).toMatchObject({
           last_check_id: expect.stringMatching(/^chk_/),

@@ -30,12 +30,12 @@ beforeAll(async () => {
   receivers = openReceivers();
   // A service during a change of its key: every process has both keys.
   world = await startWorld({ settings: { ...receivers.settings, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD } });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const reseal = (settings: Record<string, string> = {}) =>
   runCommand(['secrets', 'reseal'], { ...world.settings, ...settings }, () => Promise.reject(new Error('no input')));

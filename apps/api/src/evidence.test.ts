@@ -27,8 +27,8 @@ let live: string;
 beforeAll(async () => {
   world = await startWorld();
   live = world.account.live_key;
-}, 60_000);
-afterAll(() => world?.stop(), 60_000);
+});
+afterAll(() => world?.stop());
 
 const newCheck = async (number: string, key = live): Promise<Record<string, unknown> & { id: string }> =>
   (await world.http(key).post('/v1/checks', { vat_number: number }).expect(201)).body;
@@ -189,7 +189,7 @@ describe('time-stamps', () => {
     } finally {
       await tsa.close();
     }
-  }, 60_000);
+  });
 
   test('that no authority has issued yet are 202 and pending', async () => {
     const { root } = await makeDevelopmentIdentity(new Date());

@@ -40,11 +40,11 @@ const folders: string[] = [];
 beforeAll(async () => {
   [world, run] = await Promise.all([startWorld({ apis: 2, workers: 0 }), provideAuditorTools()]);
   await world.startWorker({ WORKER_QUEUES: 'checks,batches,watches,webhooks,maintenance' });
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
   await world?.stop();
-}, 60_000);
+});
 
 /** Begins an export without reading it. */
 const begin = async (account: TestAccount, api = world.apis[0], query = ''): Promise<IncomingMessage> => {
@@ -140,7 +140,7 @@ test('everything of an account verifies offline with what the dossier contains; 
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replace('"valid":true', '"valid":false'));
   expect((await verify(changed)).code).not.toBe(0);
-}, 120_000);
+});
 
 /** Time-stamps by an authority whose certificate expires at `to`. */
 const stamperUntil = (to: Date) => {
@@ -198,7 +198,7 @@ test('a time-stamp whose certificate has expired holds by a later anchor, which 
   await restamp(first + 2, valid, ago(30));
   const late = await verify(await exported(account));
   expect(late).toEqual({ code: 1, output: expect.stringContaining(`anchors/${first}.tsr expired on`) });
-}, 60_000);
+});
 
 test('one export at a time over all processes; it is free again when the client disconnects or has received everything', async () => {
   const account = await insertAccount(world);
@@ -228,7 +228,7 @@ test('one export at a time over all processes; it is free again when the client 
   expect(performance.now() - goneAt).toBeLessThan(FREED_WITHIN_MS);
   await buffer(next);
   expect(await statusOf(account, one)).toBe(200);
-}, 60_000);
+});
 
 test('evidence that is recorded or anchored during the export is not in it, and its contents are consistent', async () => {
   const account = await insertAccount(world);
@@ -244,7 +244,7 @@ test('evidence that is recorded or anchored during the export is not in it, and 
   expect({ code, output }).toMatchObject({ code: 0 });
   expect((await manifestOf(folder)).counts).toMatchObject({ checks: MUCH.count, anchors: 0, proofs: 0 });
   expect(await readdir(path.join(folder, 'checks'))).not.toContain(`${late.id}.json`);
-}, 60_000);
+});
 
 test('an error in the middle closes the connection, and the account can export again', async () => {
   const account = await insertAccount(world);
@@ -256,7 +256,7 @@ test('an error in the middle closes the connection, and the account can export a
   expect(await statusOf(account, world.apis[1])).toBe(200);
   const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted during the export'));
   expect(failure).toBeDefined();
-}, 60_000);
+});
 
 test('a coverage that is deleted during its download closes the connection, and the log says why', async () => {
   const account = await insertAccount(world);
@@ -278,7 +278,7 @@ test('a coverage that is deleted during its download closes the connection, and 
     world.apis[0]?.lines().find((line) => line.includes('ended early') && line.includes(id)),
   );
   expect(JSON.parse(written)).toMatchObject({ level: 'warn', code: 'NOT_FOUND' });
-}, 60_000);
+});
 
 // Each of the following has an account of its own. This one comes first, because it waits for the longest.
 test.concurrent('when the process is killed, the export is free within 15 s, and not before its client can notice', async () => {
@@ -293,7 +293,7 @@ test.concurrent('when the process is killed, the export is free within 15 s, and
   expect(await cut).toBe('ECONNRESET');
   await until('the export to be free', async () => (await statusOf(account, world.apis[0])) === 200, FREED_WITHIN_MS);
   expect(performance.now() - killedAt).toBeLessThan(FREED_WITHIN_MS);
-}, 60_000);
+});
 
 test.concurrent('the filters: from is inclusive, to is exclusive, a number may be in any spelling, and an empty choice is a dossier too', async () => {
   const account = await insertAccount(world);
@@ -312,7 +312,7 @@ test.concurrent('the filters: from is inclusive, to is exclusive, a number may b
   });
   expect((await counted('?vat_number=fr%2010%20000%20000%20003')).counts.checks).toBe(1);
   expect((await counted('?reference=none')).counts).toMatchObject({ checks: 0, requests: 0, watch_changes: 0 });
-}, 60_000);
+});
 
 test.concurrent('more than 10 000 checks are refused before the first byte; exactly 10 000 are accepted', async () => {
   const account = await insertAccount(world);
@@ -331,7 +331,7 @@ test.concurrent('more than 10 000 checks are refused before the first byte; exac
   });
   const narrowed = `${PATH}?to=${new Date(Date.now() - 60_000).toISOString()}`;
   await world.http(account.live_key).method('head', narrowed).expect(200);
-}, 60_000);
+});
 
 test.concurrent('more than 10 000 requests without a check are refused too', async () => {
   const account = await insertAccount(world);

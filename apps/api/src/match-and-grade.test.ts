@@ -177,4 +177,4 @@ test('checks of earlier releases are served with their own bytes and verify besi
   expect(verified).toMatchObject({ code: 0, output: expect.stringContaining('ALL HOLDS') });
   expect(table).toMatch(/,evidence_grade\r?\n/);
   expect(table.match(/,named\r?\n/g)).toHaveLength(1);
-}, 60_000);
+});

@@ -15,12 +15,12 @@ beforeAll(async () => {
     workers: 0,
   });
   keys = await issueKeys(world, 3);
-}, 60_000);
+});
 afterAll(async () => {
   servers?.redis.thaw();
   await world?.stop();
   await servers?.stop();
-}, 60_000);
+});
 
 const call = async (key: string) => {
   const startedAt = performance.now();

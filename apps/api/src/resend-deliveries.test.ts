@@ -25,11 +25,11 @@ let world: World;
 beforeAll(async () => {
   receivers = openReceivers();
   world = await startWorld({ ownProcesses: true, settings: receivers.settings });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 const DAY_MS = 86_400_000;
 /** The beginning of the outage that the tests are about. */

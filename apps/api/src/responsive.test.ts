@@ -138,7 +138,7 @@ describe('no uploaded file delays other calls', () => {
     });
     for (const outcome of Object.values(outcomes))
       expect(outcome).toMatch(/^(created|INVALID_CSV|INVALID_FILE|EMPTY_FILE|MISSING_CANDIDATE|TOO_MANY_ROWS)$/);
-  }, 180_000);
+  });
 
   test('forms', async () => {
     const slow: string[] = [];
@@ -153,7 +153,7 @@ describe('no uploaded file delays other calls', () => {
       if (longest > LONGEST_TURN_MS) slow.push(`${what}: ${longest.toFixed()} ms`);
     }
     expect(slow).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test('no JSON call delays other calls', async () => {
@@ -203,7 +203,7 @@ test('no JSON call delays other calls', async () => {
     if (longest > LONGEST_TURN_MS) slow.push(`${what}: ${longest.toFixed()} ms`);
   }
   expect(slow).toEqual([]);
-}, 60_000);
+});
 
 test(`thirty concurrent uploads of ${LINES} lines delay neither the event loop nor direct checks`, async () => {
   const accounts = await Promise.all(Array.from({ length: 6 }, () => insertAccount(world)));
@@ -228,7 +228,7 @@ test(`thirty concurrent uploads of ${LINES} lines delay neither the event loop n
   // On a busy machine a direct check may be answered 202, which is not an error.
   expect(checks.filter((status) => status !== 201 && status !== 202)).toEqual([]);
   expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
-}, 180_000);
+});
 
 describe('downloads of a results file of ten million cells', () => {
   let account: TestAccount;
@@ -272,7 +272,7 @@ describe('downloads of a results file of ten million cells', () => {
       expect(new Set(rows)).toEqual(new Set([lines]));
     }
     expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
-  }, 60_000);
+  });
 
   test('another one may start as soon as a download has ended or its client has disconnected', async () => {
     const leaving = [await begin(), await begin()];
@@ -298,5 +298,5 @@ describe('downloads of a results file of ten million cells', () => {
       await textOf(answer);
     }
     beside.destroy();
-  }, 60_000);
+  });
 });

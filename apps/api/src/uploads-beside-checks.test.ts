@@ -25,8 +25,8 @@ beforeAll(async () => {
     settings: { WORKER_QUEUES: 'checks', UPSTREAM_WINDOW: '10s' },
   });
   await world.startApi();
-}, 60_000);
-afterAll(() => world?.stop(), 60_000);
+});
+afterAll(() => world?.stop());
 
 let numbers = 0;
 const checksFor = (durationMs: number, keys: string[]): PlannedCall[] =>

@@ -38,11 +38,11 @@ beforeAll(async () => {
     },
   });
   world.viesProcess.signal('SIGSTOP');
-}, 60_000);
+});
 afterAll(async () => {
   world?.viesProcess.signal('SIGCONT');
   await world?.stop();
-}, 60_000);
+});
 
 /** Calls for lookups that nobody answers, from as many accounts as the limit of pending requests demands. */
 const waitingCalls = async (count: number) => {

@@ -6,7 +6,7 @@ let world: World;
 beforeAll(async () => {
   // No worker runs the watches here: these tests are about the answers of calls.
   world = await startWorld({ workers: 0, apis: 2 });
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 type Body = Record<string, unknown>;

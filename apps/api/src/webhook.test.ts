@@ -22,11 +22,11 @@ beforeAll(async () => {
   receiver = await receivers.start((response) => void response.writeHead(202).end('thank you'));
   world = await startWorld({ settings: receivers.settings });
   other = await world.newAccount();
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 const noWebhook = () => world.sql('DELETE FROM webhook');
 

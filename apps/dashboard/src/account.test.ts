@@ -10,7 +10,7 @@ let visit: Visit;
 beforeAll(async () => {
   dashboard = await openDashboard({ settings: { SIGNUP: 'open' } });
   await dashboard.account(EMAIL, { name: 'Owner & Söhne' });
-}, 120_000);
+});
 afterAll(() => dashboard?.close());
 afterEach(async () => {
   expect(visit.complaints()).toEqual([]);

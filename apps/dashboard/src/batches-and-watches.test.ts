@@ -26,7 +26,7 @@ beforeAll(async () => {
   );
   visit = await dashboard.visit({ refused: /\/app\/api\/(batches|watches$)/ });
   await visit.enter(EMAIL);
-}, 120_000);
+});
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
 
@@ -187,7 +187,7 @@ test('a running batch says when it will be done, then what it waits for', async 
   await row.getByText('waits for Malta').waitFor();
   await world.vies.state('MT', { latency_ms: null, answer: null });
   await row.getByText('completed', { exact: true }).waitFor({ timeout: 30_000 });
-}, 60_000);
+});
 
 test('an upload waits for its running first attempt and creates one batch', async () => {
   const { page } = visit;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   account = await dashboard.account(EMAIL);
   visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
   await visit.enter(EMAIL);
-}, 120_000);
+});
 afterAll(async () => {
   await dashboard?.close();
   await register?.close();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await world.admin('anchor', 'close');
   visit = await dashboard.visit({ refused: /\.tsr$/ });
   await visit.enter(EMAIL);
-}, 120_000);
+});
 afterAll(() => dashboard?.close());
 afterEach(() => expect(visit.complaints()).toEqual([]));
 
@@ -258,7 +258,7 @@ describe('a dossier that is verified on the page', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(NARROW.width);
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize(WIDE);
-  }, 120_000);
+  });
 
   test('can be dropped, and says what another file is', async () => {
     const { page } = visit;

@@ -65,7 +65,7 @@ beforeAll(async () => {
   ]);
   Object.assign(visits, { wide, narrow });
   await Promise.all([wide.enter(EMAIL), narrow.enter(EMAIL)]);
-}, 120_000);
+});
 afterAll(async () => {
   await dashboard?.close();
   await receivers?.close();

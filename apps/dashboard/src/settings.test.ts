@@ -14,7 +14,7 @@ beforeAll(async () => {
   account = await dashboard.account(EMAIL);
   visit = await dashboard.visit();
   await visit.enter(EMAIL);
-}, 120_000);
+});
 afterAll(async () => {
   await dashboard?.close();
   await receivers?.close();

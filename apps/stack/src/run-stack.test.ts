@@ -12,7 +12,6 @@ const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin'
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
 // Whole stacks, each in its own process.
-jest.setTimeout(60_000);
 
 describe('runStack', () => {
   let home: string;
@@ -75,7 +74,7 @@ describe('runStack', () => {
   };
   const ready = async (env?: NodeJS.ProcessEnv) => {
     const started = run(env);
-    await until(`the stack is ready (${started.stderr()})`, () => started.stdout().includes('is ready'), 30_000);
+    await until(`the stack is ready (${started.stderr()})`, () => started.stdout().includes('is ready'));
     const state = JSON.parse(readFileSync(path.join(dataDir, 'run.json'), 'utf8')) as RunState;
     return { ...started, state };
   };

@@ -14,7 +14,6 @@ const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin'
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
 
 // Whole stacks: two servers and three programs each.
-jest.setTimeout(60_000);
 
 describe('startStack', () => {
   let home: string;

@@ -38,12 +38,12 @@ beforeAll(async () => {
     settings: { ...receivers.settings, BACKGROUND_GIVE_UP_AFTER: '1h', SWEEP_EVERY: '500ms', LOG_LEVEL: 'warn' },
   });
   redis = await openWorldRedis(world);
-}, 60_000);
+});
 afterAll(async () => {
   redis?.close();
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 beforeEach(() => world.vies.reset());
 
 let numbers = 0;
@@ -184,4 +184,4 @@ test('the lines of an account that is disabled end within twenty seconds, those 
     await world.sql('SELECT DISTINCT error_code FROM batch_line WHERE batch_id = $1', [uuidOf('batch', id)]),
   ).toEqual([{ error_code: 'ACCOUNT_DISABLED' }]);
   expect(await usage()).toMatchObject({ used: 0, reserved: 0 });
-}, 60_000);
+});

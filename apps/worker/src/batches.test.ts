@@ -36,11 +36,11 @@ beforeAll(async () => {
     world.startWorker({ WORKER_QUEUES: 'checks,webhooks' }),
     world.startWorker({ WORKER_QUEUES: 'batches,maintenance' }),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 type Batch = {
   batch_id: string;
@@ -141,7 +141,7 @@ test.concurrent('a file of all kinds of lines is worked off, its counts are exac
       uuidOf('account', account.account_id),
     ]),
   ).toEqual([{ type: 'batch.completed', n: 1 }]);
-}, 60_000);
+});
 
 test.concurrent('a line that is never answered is given up in time, and the others are not touched', async () => {
   await world.vies.state('DK', { answer: DOWN });
@@ -161,7 +161,7 @@ test.concurrent('a line that is never answered is given up in time, and the othe
     'done',
     'UPSTREAM_NO_ANSWER',
   ]);
-}, 30_000);
+});
 
 test.concurrent('malformed lines get their checks at once, while the others wait for an upstream that is down', async () => {
   await world.vies.state('FR', { answer: DOWN });
@@ -173,7 +173,7 @@ test.concurrent('malformed lines get their checks at once, while the others wait
   expect(await usageOf(account)).toMatchObject({ used: 0, reserved: 30 });
   await world.vies.state('FR', { answer: null });
   expect(await completed(id, account)).toMatchObject({ done: 330, valid: 30, invalid: 300 });
-}, 30_000);
+});
 
 test.concurrent('a quota of three leaves the last two of five lines without a check', async () => {
   const account = await world.newAccount({ quota: '3' });
@@ -188,7 +188,7 @@ test.concurrent('a quota of three leaves the last two of five lines without a ch
     'QUOTA_EXCEEDED',
   ]);
   expect(await usageOf(account)).toMatchObject({ used: 3, reserved: 0 });
-}, 30_000);
+});
 
 /** Positions of lookups in the order in which the upstream saw them. */
 const placesOf = async (numbers: string[]): Promise<number[]> => {
@@ -222,7 +222,7 @@ test("one account's three hundred lines do not delay another's ten of the same m
   // Until they are dispatched others are looked up, but not the twelve that the large batch has in Redis.
   expect(first - lookupsBefore).toBeLessThan(12);
   await completed(largeId, large);
-}, 60_000);
+});
 
 test('a direct check gets the next slot of a member state that a batch keeps busy', async () => {
   await world.vies.state('MT', { latency_ms: 400 });
@@ -246,4 +246,4 @@ test('a direct check gets the next slot of a member state that a batch keeps bus
   expect(Math.max(...overtaking)).toBeLessThanOrEqual(2);
   expect((await batchOf(id)).status).toBe('running');
   await completed(id);
-}, 30_000);
+});

@@ -20,11 +20,11 @@ beforeAll(async () => {
     settings: CLUSTER_SETTINGS,
   });
   redis = await openWorldRedis(world);
-}, 60_000);
+});
 afterAll(async () => {
   redis?.close();
   await world?.stop();
-}, 60_000);
+});
 beforeEach(() => world.vies.reset());
 
 const { callMany, newNumbers, noneOpen, statsOf, inFlight, expectLawful } = clusterOf(() => world);
@@ -40,7 +40,7 @@ test('three workers look up one member state two at a time, and use both slots',
   expect((await statsOf('DE'))?.max_in_flight).toBe(2);
   await expectLawful('DE');
   reportFigure(`cap: ${count} lookups of 100 ms in ${seconds.toFixed(1)} s, ideal ${(count * 0.05).toFixed(1)} s`);
-}, 180_000);
+});
 
 test('a loss of Redis in the middle neither loses a request nor passes two at a time', async () => {
   await world.vies.state('IT', { latency_ms: 100 });
@@ -51,12 +51,12 @@ test('a loss of Redis in the middle neither loses a request nor passes two at a 
   }
   const startedAt = performance.now();
   await calls;
-  await until('every request to end', noneOpen, 60_000);
+  await until('every request to end', noneOpen);
   await expectLawful('IT');
   reportFigure(`cap: all ended ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after a flush`);
   // Jobs that were given twice find nothing to do, and none is stored.
-  await until('no job to be left', async () => (await redis.jobs()).length === 0, 20_000);
-}, 120_000);
+  await until('no job to be left', async () => (await redis.jobs()).length === 0);
+});
 
 test('a direct call is served before a backlog of background requests', async () => {
   await world.vies.state('LV', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
@@ -83,9 +83,9 @@ test('a direct call is served before a backlog of background requests', async ()
   expect(before.filter((entry) => entry.at > cameAt).length).toBeLessThanOrEqual(4);
   // Else there was no backlog to go before.
   expect(lookups.length).toBeLessThan(25);
-  await until('every request to end', noneOpen, 30_000);
+  await until('every request to end', noneOpen);
   await expectLawful('LV');
-}, 60_000);
+});
 
 /** Kills a worker as the machine would, and starts another. */
 const replaceWorker = async (): Promise<void> => {
@@ -110,12 +110,12 @@ test('for any mixture of latencies, kills and losses of Redis, at most two looku
         const calls = callChecks(world, numbers);
         for (const what of faults) {
           // Two kills right after each other take both slots, which are free again when their jobs are found to be dead.
-          await until('a lookup', async () => (await inFlight('HU')) > 0 || (await noneOpen()), 25_000);
+          await until('a lookup', async () => (await inFlight('HU')) > 0 || (await noneOpen()));
           if (what === 'flush') await redis.flush();
           if (what === 'kill') await replaceWorker();
         }
         await calls;
-        await until('every request to end', noneOpen, 30_000);
+        await until('every request to end', noneOpen);
         await expectLawful('HU');
       },
     ),

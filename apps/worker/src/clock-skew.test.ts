@@ -18,8 +18,8 @@ beforeAll(async () => {
       await world.startWorker(skewedClock(skewMs));
     }),
   );
-}, 60_000);
-afterAll(() => Promise.all([...worlds.values()].map((world) => world.stop())), 60_000);
+});
+afterAll(() => Promise.all([...worlds.values()].map((world) => world.stop())));
 const worldOf = (where: string): World => {
   const world = worlds.get(where);
   if (world === undefined) throw new Error(`no world whose clock is ${where}`);
@@ -82,7 +82,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 describe('an API and a worker whose clocks are off by months and hours', () => {
   let world: World;
-  afterEach(() => world?.stop(), 60_000);
+  afterEach(() => world?.stop());
 
   /** All ids whose time says in which partition or in which page of a list a row is. */
   const IDS = ['request', '"check"', 'event', 'batch', 'batch_line', 'watch', 'anchor']

@@ -91,7 +91,7 @@ test('for any order of recording and closing, each check is in one anchor and th
   const anchors = await ground.sizes();
   expect(anchors.reduce((sum, size) => sum + size, 0)).toBe(checks.length);
   expect(await ground.verify()).toMatchObject({ anchors: anchors.length, leaves: checks.length, differences: [] });
-}, 30_000);
+});
 
 test('an anchor that would be too large leaves the rest to the next, and reports it', async () => {
   await ground.insertChecks(25);

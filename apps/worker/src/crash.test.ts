@@ -37,11 +37,11 @@ beforeAll(async () => {
     },
   });
   redis = await openWorldRedis(world);
-}, 60_000);
+});
 afterAll(async () => {
   redis?.close();
   await world?.stop();
-}, 60_000);
+});
 
 type Outcome =
   | { status: 201; checkId: string }

@@ -42,12 +42,12 @@ beforeAll(async () => {
     await configureWebhook(world, account, n < HANGING.endpoints ? hanging.url : quick.url);
     accounts.push(account);
   }
-}, 60_000);
+});
 afterAll(async () => {
   // First: what they leave open ends with them, and the worker need not wait for it.
   await receivers?.close();
   await world?.stop();
-}, 60_000);
+});
 
 const sendTests = async (account: TestAccount, count: number): Promise<void> => {
   for (let n = 0; n < count; n += 1) await world.http(account.live_key).post('/v1/webhook/test').expect(202);
@@ -97,7 +97,7 @@ test('an endpoint that hangs holds only its own permits and delays no other, and
   // None of its attempts has timed out yet, and no more than its share is open.
   expect(hanging.maxOpen()).toBe(4);
   expect(hanging.arrivals).toHaveLength(4);
-}, 120_000);
+});
 
 test('a stopping worker aborts its open attempts uncounted, and another worker makes them', async () => {
   const [worker] = world.workers;
@@ -114,17 +114,13 @@ test('a stopping worker aborts its open attempts uncounted, and another worker m
   const [hung] = accounts;
   for (const id of open) {
     // Hundreds of others wait for the same few permits.
-    const log = await until(
-      'the delivery to end',
-      async () => {
-        const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
-        return body.status !== 'pending' && body;
-      },
-      10_000,
-    );
+    const log = await until('the delivery to end', async () => {
+      const { body } = await world.http(hung?.live_key).get(`/v1/webhook/deliveries/${id}`).expect(200);
+      return body.status !== 'pending' && body;
+    });
     expect(log).toMatchObject({ status: 'successful', attempts: 1 });
     expect(log.attempts_log).toHaveLength(1);
   }
   // Everything that waited for the endpoint is sent once it answers again.
-  await until('the rest to arrive', () => hanging.arrivals.length === HANGING.deliveries + open.length, 10_000);
-}, 60_000);
+  await until('the rest to arrive', () => hanging.arrivals.length === HANGING.deliveries + open.length);
+});

@@ -31,14 +31,10 @@ type StampRow = {
 const stampIn = async (world: World, subjectId: string): Promise<StampRow | undefined> =>
   (await world.sql<StampRow>('SELECT * FROM stamp WHERE subject_id = $1', [subjectId]))[0];
 const stamped = (world: World, subjectId: string) =>
-  until(
-    'the time-stamp',
-    async () => {
-      const row = await stampIn(world, subjectId);
-      return row?.token && { ...row, token: row.token };
-    },
-    30_000,
-  );
+  until('the time-stamp', async () => {
+    const row = await stampIn(world, subjectId);
+    return row?.token && { ...row, token: row.token };
+  });
 const anchorOf = (answer: Record<string, unknown>): string => {
   const id = uuidOf('anchor', String(answer.anchor_id));
   if (id === null) throw new Error(`not closed: ${JSON.stringify(answer)}`);
@@ -58,8 +54,8 @@ describe('without an authority', () => {
       workers: 0,
     });
     await world.startWorker({ WORKER_QUEUES: 'checks,maintenance' });
-  }, 60_000);
-  afterAll(() => world?.stop(), 60_000);
+  });
+  afterAll(() => world?.stop());
 
   let anchorId: string;
   test('live checks are anchored, malformed ones too and test ones not; the anchor is stamped', async () => {
@@ -86,7 +82,7 @@ describe('without an authority', () => {
     expect([digest.toString('hex'), development]).toEqual([answer.hash, true]);
     expect(verifyTimestamp({ tokenBytes: token, digest }).authority).toMatch(/development/);
     expect(await world.admin('anchor', 'close')).toEqual({ status: 'nothing_to_anchor', anchor_id: null });
-  }, 60_000);
+  });
 
   test('openssl verifies the token of an anchor over its form', async () => {
     const { token } = await stamped(world, anchorId);
@@ -140,7 +136,7 @@ describe('without an authority', () => {
     expect(await world.sql('SELECT 1 FROM anchor_leaf WHERE check_id = $1', [check])).toHaveLength(1);
     const named = await world.sql('SELECT name FROM account WHERE id = $1', [uuidOf('account', id)]);
     expect(named).toEqual([{ name: 'erased' }]);
-  }, 60_000);
+  });
 
   test('an anchor whose closer died before it gave the stamp its job is stamped by the sweep, with the authority of all', async () => {
     const before = [...world.workers];
@@ -169,7 +165,7 @@ describe('without an authority', () => {
       development: 2,
       differences: [],
     });
-  }, 60_000);
+  });
 
   test('anchor verify exits with 1 when something differs, and names it', async () => {
     await world.sql('UPDATE anchor_leaf SET hash = sha256(hash) WHERE anchor_seq = 1 AND leaf_index = 0');
@@ -199,12 +195,12 @@ describe('with an authority that is away', () => {
       },
     });
     redis = await openWorldRedis(world);
-  }, 60_000);
+  });
   afterAll(async () => {
     redis?.close();
     await world?.stop();
     await tsa?.close();
-  }, 60_000);
+  });
 
   /** An anchor that the schedule closes. */
   const nextAnchor = async (): Promise<string> => {
@@ -228,7 +224,7 @@ describe('with an authority that is away', () => {
     await tsa.open();
     const { token } = await stamped(world, id);
     expect(tsa.sent.some((bytes) => bytes.equals(token))).toBe(true);
-  }, 60_000);
+  });
 
   test('a token of something else is refused, and the right one is taken at the next try', async () => {
     tsa.answerWith('wrong');
@@ -242,7 +238,7 @@ describe('with an authority that is away', () => {
       .update(anchor?.body ?? '')
       .digest();
     expect(verifyTimestamp({ tokenBytes, digest, trustedRoots: [tsa.root] }).genTime).toBeInstanceOf(Date);
-  }, 60_000);
+  });
 
   test('a loss of Redis loses neither a stamp that waits nor the schedule', async () => {
     await tsa.close();
@@ -252,7 +248,7 @@ describe('with an authority that is away', () => {
     await tsa.open();
     await stamped(world, waiting);
     await stamped(world, await nextAnchor());
-  }, 60_000);
+  });
 
   test('the scheduled recomputation alarms at ERROR and by a metric when something was changed, and not before', async () => {
     const [worker] = world.workers;
@@ -270,5 +266,5 @@ describe('with an authority that is away', () => {
     const [line = ''] = said('Anchored evidence is not what it was.');
     expect(JSON.parse(line)).toMatchObject({ level: 'error', anchor_seq: 1, kind: 'anchor_columns' });
     await until('the metric', async () => (await metric()) > 0);
-  }, 30_000);
+  });
 });

@@ -17,8 +17,8 @@ beforeAll(async () => {
     workers: 0,
     settings: { UPSTREAM_WINDOW: '2s', BACKGROUND_GIVE_UP_AFTER: '10m', SWEEP_EVERY: '500ms' },
   });
-}, 60_000);
-afterAll(() => world?.stop(), 60_000);
+});
+afterAll(() => world?.stop());
 
 let numbers = 0;
 const call = async (state: Parameters<typeof numberOf>[0]) => {
@@ -48,7 +48,7 @@ test('a worker serves only its own member states and roles', async () => {
   await until('the French request to end', noneOpen);
   expect(await totalOf('FR')).toBe(1);
   expect(await call('FR')).toBe(201);
-}, 60_000);
+});
 
 test('a process that comes to a backlog gets its share of the slots', async () => {
   const serving = { WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'HR' };
@@ -81,4 +81,4 @@ test('a process that comes to a backlog gets its share of the slots', async () =
     25_000,
   );
   expect((await world.vies.stats()).states.HR?.max_in_flight).toBeLessThanOrEqual(2);
-}, 60_000);
+});

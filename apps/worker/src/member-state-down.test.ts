@@ -34,8 +34,8 @@ beforeAll(async () => {
       SWEEP_EVERY: isFullSize() ? '10s' : '500ms',
     },
   });
-}, 60_000);
-afterAll(() => world?.stop(), 60_000);
+});
+afterAll(() => world?.stop());
 
 /** Inserts requests that were answered 202, of as many accounts as needed; the sweep enqueues them. */
 const insertWaiting = async (state: State, count: number): Promise<void> => {
@@ -92,17 +92,13 @@ const coresUsed = async (what: string, state: State): Promise<number> => {
 };
 /** Waits until every request of a member state has its job, so that only what repeats is measured. */
 const enqueued = (state: State) =>
-  until(
-    `the jobs of ${state}`,
-    async () => {
-      const [{ swept } = {}] = await world.sql<{ swept: number }>(
-        `SELECT count(*)::int AS swept FROM request WHERE country_code = $1 AND created_at < now() - interval '20 seconds'`,
-        [state],
-      );
-      return swept === WAITING;
-    },
-    60_000,
-  );
+  until(`the jobs of ${state}`, async () => {
+    const [{ swept } = {}] = await world.sql<{ swept: number }>(
+      `SELECT count(*)::int AS swept FROM request WHERE country_code = $1 AND created_at < now() - interval '20 seconds'`,
+      [state],
+    );
+    return swept === WAITING;
+  });
 
 test('a member state that is down is probed, others are looked up, and it resumes at full pace', async () => {
   await world.vies.state('HU', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });

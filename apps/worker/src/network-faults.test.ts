@@ -37,10 +37,10 @@ beforeAll(async () => {
   network = await openNetwork({ UPSTREAM_WINDOW: `${WINDOW_MS}ms` });
   world = network.world;
   // The first calls of a process compile its code.
-  await until('a call answered 201', async () => (await callMany(8)).some(({ status }) => status === 201), 30_000);
-}, 60_000);
+  await until('a call answered 201', async () => (await callMany(8)).some(({ status }) => status === 201));
+});
 afterEach(() => network?.thaw());
-afterAll(() => network?.close(), 60_000);
+afterAll(() => network?.close());
 
 let numbers = 0;
 const callMany = (count: number): Promise<CheckAnswer[]> =>
@@ -211,5 +211,4 @@ test.each(inGroups(LASTING))(
     await expectRecovery(`${what}, forgotten`, answers);
     expectAnswered(links, answers);
   },
-  120_000,
 );

@@ -32,11 +32,11 @@ beforeAll(async () => {
     settings: { ...CLUSTER_SETTINGS, ...receivers.settings },
     pooledUrlOf: pooler.urlOf,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await world?.stop();
   await Promise.all([receivers?.close(), pooler?.stop()]);
-}, 60_000);
+});
 
 const { callMany, noneOpen, statsOf } = clusterOf(() => world);
 
@@ -56,7 +56,7 @@ test('over a transaction pooler checks, a batch, deliveries, an export and ancho
     const { body } = await http.get(`/v1/batches/${upload.body.batch_id}`).expect(200);
     return body.status === 'completed' && body.valid === lines.length;
   });
-  await until('every request to end', noneOpen, 60_000);
+  await until('every request to end', noneOpen);
   expect((await statsOf('DE'))?.max_in_flight).toBe(2);
   const ledger = await readLedger(world);
   expect(ledger).toMatchObject({ ...balancedLedger(ledger), requests: 80, events: ledger.accepted + 1 });
@@ -85,7 +85,7 @@ test('over a transaction pooler checks, a batch, deliveries, an export and ancho
   expect(connections.find(({ name }) => name === 'vat-slots')).toEqual({ name: 'vat-slots', n: 2 });
   const pooled = connections.filter(({ name }) => ['vat-api', 'vat-api-export', 'vat-worker'].includes(name));
   expect(pooled.reduce((sum, { n }) => sum + n, 0)).toBeLessThanOrEqual(POOL_SIZE);
-}, 120_000);
+});
 
 test('a migration runs over a transaction pooler, one at a time', async () => {
   const migrations = await Promise.all([world.admin('migrate'), world.admin('migrate')]);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await requestStamp(ground.db)(first?.id ?? '', row?.account_id ?? '', now());
   await ground.stamp(first?.id ?? '');
   for (const table of TABLES) await run(`CREATE TABLE "kept_${table}" AS TABLE "${table}"`);
-}, 30_000);
+});
 afterAll(() => ground?.stop());
 beforeEach(async () => {
   for (const table of TABLES) await run(`DELETE FROM "${table}"`);

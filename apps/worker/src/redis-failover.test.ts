@@ -76,7 +76,7 @@ const callInRounds = async (world: World, rounds: number, atOnce: number): Promi
 
 /** Accepts many checks, and calls `disturb` during their first lookups. Each check must end, once. */
 const expectNoneLost = async (world: World, what: string, disturb: () => Promise<void>) => {
-  await until('Redis', async () => (await redisState(world)) === 'ok', 20_000);
+  await until('Redis', async () => (await redisState(world)) === 'ok');
   await world.vies.defaults(SLOW);
   // So many are accepted while no worker runs, or the first would end before the last is accepted.
   const workers = isFullSize() ? world.workers.splice(0) : [];
@@ -103,7 +103,7 @@ const expectNoneLost = async (world: World, what: string, disturb: () => Promise
   const ledger = await readLedger(world);
   expect(ledger).toMatchObject(balancedLedger(ledger));
   expect(atOnce).toBeLessThanOrEqual(2);
-  await until('Redis to be reported as reachable', async () => (await redisState(world)) === 'ok', 20_000);
+  await until('Redis to be reported as reachable', async () => (await redisState(world)) === 'ok');
   for (const part of [...world.apis, ...world.workers])
     expect(part.lines().filter((line) => !line.startsWith('{') || line.includes('"level":"error"'))).toEqual([]);
 };
@@ -116,7 +116,7 @@ const failOverSentinel = async () => {
   await first.restart();
   const second = await sentinel.master();
   expect(second.port).not.toBe(first.port);
-  await until('the first to be its replica', () => isReplica(first), 30_000);
+  await until('the first to be its replica', () => isReplica(first));
   await expectNoneLost(world, 'Sentinel, master frozen', async () => second.freeze());
   second.thaw();
   expect((await sentinel.master()).port).toBe(first.port);
@@ -135,7 +135,7 @@ const failOverCluster = async () => {
   });
   await expectNoneLost(world, 'cluster, master frozen', async () => first.freeze());
   first.thaw();
-  await until('it to be the replica of its replica', () => isReplica(first), 30_000);
+  await until('it to be the replica of its replica', () => isReplica(first));
   await expectNoneLost(world, 'cluster, master killed', () => cluster.replica.kill());
 };
 
@@ -167,7 +167,7 @@ beforeAll(() => {
 afterAll(async () => {
   await Promise.all(worlds.map((world) => world.stop()));
   await Promise.all(sets.map((set) => set.stop()));
-}, 60_000);
+});
 
 test('a Sentinel failover loses no check, whether the master ends or freezes', sentinelTest, 400_000);
 

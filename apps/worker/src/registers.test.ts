@@ -42,11 +42,11 @@ beforeAll(async () => {
     },
   });
   await world.vies.defaults({ latency_ms: 0 });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await Promise.all([register?.close(), proxy?.close(), receivers?.close()]);
-}, 60_000);
+});
 beforeEach(() => {
   calls = [];
 });
@@ -63,7 +63,7 @@ test('three workers together call a register no faster than its operator permits
   expect(calls).toHaveLength(12);
   // A fifth of a second between two starts. Each worker on its own would need a third of this time.
   expect((calls.at(-1) ?? 0) - (calls[0] ?? 0)).toBeGreaterThan(10 * 200);
-}, 60_000);
+});
 
 test('a register that does not answer delays no check beyond its time-out, and its entry says so', async () => {
   answer = () => undefined;
@@ -74,7 +74,7 @@ test('a register that does not answer delays no check beyond its time-out, and i
   expect(entry).toMatchObject({ outcome: 'timeout', detail: expect.any(String) });
   // What the register adds to the check; lookup and recording take their own time.
   expect(entry?.duration_ms).toBeLessThan(8_000);
-}, 60_000);
+});
 
 test('VIES and registers are called through EGRESS_PROXY, receivers of deliveries are not', async () => {
   const receiver = await receivers.start();
@@ -95,4 +95,4 @@ test('VIES and registers are called through EGRESS_PROXY, receivers of deliverie
   );
   expect(exchanges).toHaveLength(2);
   expect(JSON.stringify(exchanges)).not.toMatch(/secret|egress|authorization/i);
-}, 60_000);
+});

@@ -89,13 +89,13 @@ beforeAll(async () => {
       return all.map((_, n) => String(all[(turn + n) % all.length])).filter((url) => !notReady.has(url));
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   clearInterval(healthChecks);
   await balancer?.close();
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 let numbers = 0;
 const nextNumber = (state: (typeof NUMBERED_STATES)[number]): string => {
@@ -156,7 +156,7 @@ const startLoad = async () => {
       ),
     repeat('test event', () => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {})),
     repeat('batch', async () => {
-      await until('fewer lines', async () => stopped || (await waitingLines()) < BACKLOG, 60_000);
+      await until('fewer lines', async () => stopped || (await waitingLines()) < BACKLOG);
       if (stopped) return null;
       const lines = Array.from({ length: BACKLOG }, () => nextNumber(BUSY));
       const { status } = await uploadBatch({ ...world, baseUrl }, `vat_number\n${lines.join('\n')}\n`);
@@ -221,7 +221,7 @@ test('a rolling restart from an earlier release under load answers no call with 
   const times = { apis: 0, workers: 0, end: 0 };
   const slowestStop = { apis: 0, workers: 0 };
   try {
-    await until('both slots to be in use', async () => (await lookupsInFlight()) === 2, 30_000);
+    await until('both slots to be in use', async () => (await lookupsInFlight()) === 2);
     times.apis = Date.now();
     slowestStop.apis = await restartEach(world.apis, () => world.startApi());
     times.workers = Date.now();
@@ -233,17 +233,15 @@ test('a rolling restart from an earlier release under load answers no call with 
   await world.vies.defaults({ latency_ms: 0 });
   for (const part of [...world.apis, ...world.workers]) everyProcess.add(part);
   const { outcomes } = load;
-  await until('every request to end', async () => (await readLedger(world)).open === 0, 60_000);
+  await until('every request to end', async () => (await readLedger(world)).open === 0);
   // Its event comes after the end of its last line, and has a delivery.
   await until(
     'every batch to be completed',
     async () => (await world.sql("SELECT id FROM batch WHERE state <> 'completed'")).length === 0,
-    30_000,
   );
   await until(
     'every delivery to end',
     async () => (await world.sql("SELECT id FROM delivery WHERE state = 'pending'")).length === 0,
-    30_000,
   );
   const idle = {
     apis: await longestIdle(times.apis, times.workers),

@@ -20,8 +20,8 @@ beforeAll(async () => {
     workers: 1,
     settings: { UPSTREAM_WINDOW: '20s', UPSTREAM_ATTEMPT_TIMEOUT: '9s', BACKGROUND_GIVE_UP_AFTER: '10m' },
   });
-}, 60_000);
-afterAll(() => world?.stop(), 60_000);
+});
+afterAll(() => world?.stop());
 beforeEach(() => world.vies.reset());
 
 let numbers = 0;
@@ -53,9 +53,9 @@ test('a stopping API answers its waiting calls 202 and exits with 0', async () =
   expect(since(toldAt)).toBeLessThan(5);
   reportFigure(`shutdown: the API ended after ${since(toldAt).toFixed(1)} s`);
   await world.vies.reset();
-  await until('every request to end', noneOpen, 30_000);
+  await until('every request to end', noneOpen);
   expect(await readLedger(world)).toMatchObject({ accepted: 10, acceptedWithoutOneEvent: 0, reserved: 0 });
-}, 60_000);
+});
 
 test('a stopping worker reschedules its open lookups uncounted, and another worker continues', async () => {
   await world.vies.state('IT', { latency_ms: 8_000 });
@@ -79,7 +79,7 @@ test('a stopping worker reschedules its open lookups uncounted, and another work
   const attempts = await world.sql<{ attempts: number }>("SELECT attempts FROM request WHERE country_code = 'IT'");
   expect(attempts).toEqual([{ attempts: 1 }, { attempts: 1 }]);
   world.workers.splice(0, world.workers.length, next);
-}, 60_000);
+});
 
 test('a stopping worker waits for an open lookup that is answered soon', async () => {
   await world.vies.state('PL', { latency_ms: 1_000 });
@@ -92,41 +92,37 @@ test('a stopping worker waits for an open lookup that is answered soon', async (
   world.workers.splice(0, 1);
   await world.startWorker();
   expect((await call).status).toBe(201);
-}, 60_000);
+});
 
-test.each(['api', 'worker'])(
-  'the %s ends when the process that started it is gone',
-  async (app) => {
-    const file = fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url));
-    // The parent starts the program, says so once it is ready, and dies without a word to it.
-    const parent = spawn(
-      process.execPath,
-      [
-        '--input-type=module',
-        '--eval',
-        `import { fork } from 'node:child_process';
+test.each(['api', 'worker'])('the %s ends when the process that started it is gone', async (app) => {
+  const file = fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url));
+  // The parent starts the program, says so once it is ready, and dies without a word to it.
+  const parent = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '--eval',
+      `import { fork } from 'node:child_process';
        const child = fork(${JSON.stringify(file)}, { stdio: 'ignore', execArgv: [] });
        child.once('message', () => { console.log(child.pid); });`,
-      ],
-      { env: { ...world.settings, PATH: path.dirname(process.execPath) }, stdio: ['ignore', 'pipe', 'ignore'] },
-    );
-    const gone = new Promise((resolve) => parent.once('close', resolve));
-    const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (chunk) => resolve(Number(chunk))));
-    const isAlive = () => {
-      try {
-        process.kill(pid, 0);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    expect(isAlive()).toBe(true);
-    parent.kill('SIGKILL');
-    await gone;
-    await until('the orphan to end', () => !isAlive(), 10_000);
-  },
-  30_000,
-);
+    ],
+    { env: { ...world.settings, PATH: path.dirname(process.execPath) }, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const gone = new Promise((resolve) => parent.once('close', resolve));
+  const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (chunk) => resolve(Number(chunk))));
+  const isAlive = () => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  expect(isAlive()).toBe(true);
+  parent.kill('SIGKILL');
+  await gone;
+  await until('the orphan to end', () => !isAlive());
+});
 
 test.each([
   ['apps/worker/dist/main.js', { WORKER_QUEUES: 'nonsense' }, /WORKER_QUEUES names nonsense; known are checks/],

@@ -33,11 +33,11 @@ beforeAll(async () => {
     },
   });
   await world.vies.defaults({ latency_ms: 0 });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await Promise.all([register?.close(), collector?.close(), receivers?.close()]);
-}, 60_000);
+});
 
 /** A traceparent as a caller sends it. */
 const newParent = () => {
@@ -98,7 +98,7 @@ test('a direct check is one trace from the call over the queue and the worker to
   expect(api.some((line) => line.includes('Answered a request.') && line.includes('request_id'))).toBe(true);
   expect(worker.some((line) => line.includes(String(body.id)))).toBe(true);
   expect([...collector.paths]).toEqual(['POST /otlp/v1/traces']);
-}, 30_000);
+});
 
 test('a register is called in the trace of the check', async () => {
   const { traceId, spanId, header } = newParent();
@@ -112,7 +112,7 @@ test('a register is called in the trace of the check', async () => {
     ['vat-worker', 'process settle', 'send settle'],
     ['vat-worker', 'GET fr_recherche_entreprises', 'process settle'],
   ]);
-}, 30_000);
+});
 
 test('a check that is retried and answered 202 stays in its trace until its webhook is delivered', async () => {
   const receiver = await receivers.start();
@@ -150,7 +150,7 @@ test('a check that is retried and answered 202 stays in its trace until its webh
     'vat.delivery.outcome': 'successful',
     'http.response.status_code': 204,
   });
-}, 30_000);
+});
 
 test('a call without a well-formed traceparent begins a trace of its own, and a refusal is no fault', async () => {
   const { traceId, spanId } = newParent();
@@ -173,7 +173,7 @@ test('a call without a well-formed traceparent begins a trace of its own, and a 
     'http.response.status_code': 404,
     'error.type': 'NOT_FOUND',
   });
-}, 30_000);
+});
 
 test('what the caller does not sample is not recorded, and probes are not traced', async () => {
   const { traceId, header } = newParent();
@@ -184,7 +184,7 @@ test('what the caller does not sample is not recorded, and probes are not traced
   await traceOf(later.traceId, 4);
   expect(collector.spansOf(traceId)).toEqual([]);
   expect(collector.text()).not.toContain('readyz');
-}, 30_000);
+});
 
 test('no span contains a VAT number, a key or a secret', () => {
   const text = collector.text();
@@ -207,10 +207,10 @@ test('a collector that hangs holds up neither checks nor the end of a process, a
   const processes = [world.apis[0], world.workers[0]] as const;
   const warnings = () =>
     processes.map((one) => one?.lines().filter((line) => line.includes('Traces were not exported.')).length);
-  await until('the warnings', () => warnings().every((count) => count !== 0), 20_000);
+  await until('the warnings', () => warnings().every((count) => count !== 0));
   await check(numberOf('DE', 6), header).expect(201);
   expect(warnings()).toEqual(processes.map(() => 1));
   for (const one of processes) one?.signal('SIGTERM');
   expect(await Promise.all(processes.map((one) => one?.exited))).toEqual([0, 0]);
   expect(processes.flatMap((one) => one?.lines().filter((line) => line.includes('Shutdown timed out')))).toEqual([]);
-}, 60_000);
+});

@@ -38,12 +38,12 @@ beforeAll(async () => {
     },
   });
   redis = await openWorldRedis(world);
-}, 60_000);
+});
 afterAll(async () => {
   redis?.close();
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 /** An account with an endpoint whose watches are due now. */
 const owner = async (first: number) => {

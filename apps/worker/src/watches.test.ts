@@ -43,13 +43,13 @@ beforeAll(async () => {
   // Loads what a client loads with its first statement: concurrent tests may not.
   await database.db.$queryRaw`SELECT 1`;
   redis = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);
-}, 60_000);
+});
 afterAll(async () => {
   await database?.close();
   redis?.disconnect();
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 type Watch = {
   watch_id: string;
@@ -202,7 +202,7 @@ test.concurrent('each change is listed and delivered once: name, address, validi
   const page = (await httpOf(who).get(`/v1/watches/${id}/changes?limit=3`).expect(200)).body;
   const rest = (await httpOf(who).get(`/v1/watches/${id}/changes?cursor=${page.next_cursor}`).expect(200)).body;
   expect([...page.data, ...rest.data].reverse()).toEqual(changes);
-}, 60_000);
+});
 
 test.concurrent('an invalid answer that is not confirmed, an outage, and a request that is given up are no change', async () => {
   const who = await owner();
@@ -229,7 +229,7 @@ test.concurrent('an invalid answer that is not confirmed, an outage, and a reque
   await ran(who, String(c));
   expect((await read(who, String(c))).missed_since).toBeNull();
   expect(differences(await changesOf(who, String(c)))).toEqual([['validity', true, false]]);
-}, 60_000);
+});
 
 test.concurrent('after a weekly run without an answer the watch is tried every day until it is checked, and says since when it was not', async () => {
   const who = await owner();
@@ -253,7 +253,7 @@ test.concurrent('after a weekly run without an answer the watch is tried every d
   const again = await read(who, id);
   expect(again.missed_since).toBeNull();
   expect(Date.parse(again.next_check_at)).toBeGreaterThan(Date.now() + 6 * 24 * HOUR_MS);
-}, 60_000);
+});
 
 test.concurrent('a requester that the upstream refuses ends the run without a change and gives its unit back', async () => {
   const who = await owner();
@@ -338,7 +338,7 @@ test.concurrent('a disabled account has its runs put off, and one that is under 
   await says(busy, 'valid');
   await ran(who, String(a));
   await ran(who, String(b));
-}, 60_000);
+});
 
 test.concurrent('a watch that is deleted during its run leaves its check and sends no event', async () => {
   const who = await owner();
@@ -392,9 +392,9 @@ test('a member state that is unavailable delays no other member state, and its r
     );
     return row?.n ?? 0;
   };
-  await until('every run to end', async () => (await usage(who)).used + (await missed()) === 151, 25_000);
+  await until('every run to end', async () => (await usage(who)).used + (await missed()) === 151);
   expect(await usage(who)).toMatchObject({ reserved: 0 });
-}, 60_000);
+});
 
 test('a direct check does not wait for the watches of its member state', async () => {
   const who = await owner();
@@ -413,5 +413,5 @@ test('a direct check does not wait for the watches of its member state', async (
   expect((await usage(who)).used).toBeLessThan(40);
   // Three seconds of lookingUp in all: a busy machine would see the last ones given up.
   await world.vies.state('EE', { latency_ms: 0 });
-  await until('every run to end', async () => (await usage(who)).used === 61, 20_000);
-}, 60_000);
+  await until('every run to end', async () => (await usage(who)).used === 61);
+});

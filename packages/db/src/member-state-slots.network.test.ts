@@ -37,7 +37,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await once(holder, 'message');
-}, 20_000);
+});
 afterAll(async () => {
   const exited = once(holder, 'exit');
   holder.kill('SIGKILL');
@@ -91,4 +91,4 @@ test('a holder that Postgres does not reach, and one that stands still, lose the
   proxy.thaw();
   const again = await until('the far one to hold a slot again', () => far.take('DE').catch(() => null));
   again.release();
-}, 30_000);
+});

@@ -18,7 +18,6 @@ const query = async (url: string, sql: string): Promise<Record<string, unknown>>
 };
 
 // A test starts several servers; initdb alone takes a second or two while other tests run.
-jest.setTimeout(30_000);
 
 describe('startPostgres', () => {
   // One cluster for the tests that do not need their own.

@@ -20,7 +20,6 @@ const withRedis = async <T>(url: string, use: (redis: Redis) => Promise<T>): Pro
 };
 
 // The first test of a clone may have to fetch the server.
-jest.setTimeout(60_000);
 
 describe('startRedis', () => {
   const folders: string[] = [];

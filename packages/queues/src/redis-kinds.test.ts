@@ -32,8 +32,8 @@ beforeAll(async () => {
     startSentinelSet({ tls: true }),
     startClusterSet({ tls: true }),
   ]);
-}, 60_000);
-afterAll(() => Promise.all([single?.stop(), sentinel?.stop(), cluster?.stop()]), 30_000);
+});
+afterAll(() => Promise.all([single?.stop(), sentinel?.stop(), cluster?.stop()]));
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

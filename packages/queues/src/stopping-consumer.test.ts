@@ -134,7 +134,7 @@ test('a process without jobs starts the first before it fetches a second, and th
   await enqueueBacklog(2);
   await until('two more', () => running.length === 4);
   expect(await running[2]?.active).toBe(1);
-}, 20_000);
+});
 
 test.each([
   ['is done', undefined],
@@ -147,7 +147,6 @@ test.each([
     void two.stopping.consumer.close();
     expect(await timeUntilTaken(two)).toBeLessThan(IDLE_MS);
   },
-  20_000,
 );
 
 test('a process whose share grows takes another job at once, also while its first one is running', async () => {
@@ -158,7 +157,7 @@ test('a process whose share grows takes another job at once, also while its firs
   two.staying.consumer.setConcurrency(2);
   const next = await until('the next job', () => two.staying.running[1]);
   expect(next.startedAt - startedAt).toBeLessThan(IDLE_MS);
-}, 20_000);
+});
 
 test('a place that a process has no share of any more is taken at once by another', async () => {
   const first = startProcess(2);
@@ -172,7 +171,7 @@ test('a place that a process has no share of any more is taken at once by anothe
   first.running[0]?.end();
   const next = await until('a job in the second', () => late.running[0]);
   expect(next.startedAt - endedAt).toBeLessThan(IDLE_MS);
-}, 20_000);
+});
 
 test.each([
   ['when the pause ends', 100],
@@ -189,5 +188,4 @@ test.each([
     const again = await until('the job to run again', () => running[1]);
     expect(again.startedAt - pausedAt).toBeLessThan(IDLE_MS);
   },
-  20_000,
 );

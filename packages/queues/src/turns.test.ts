@@ -152,7 +152,7 @@ test('no account waits for more than its turn, whatever arrives (any order of ar
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+});
 
 test('calls of one burst have their ranks, although none of them is in the queue yet', async () => {
   const turns = createTurns(connection);

@@ -4,8 +4,8 @@ const MIN_PAUSE_MS = 10;
 /** Most polls call the service, so polling too often would slow down the work that the test waits for. */
 const MAX_PAUSE_MS = 100;
 
-/** Ends a wait that is in vain, with its name and before the time of its test is over. On a busy machine ten seconds can pass. */
-const IN_VAIN_MS = 30_000;
+/** Ends a wait that is in vain, with its name and before the time of its test is over. On a busy machine half a minute can pass. */
+const IN_VAIN_MS = 60_000;
 
 /**
  * Polls until `poll` returns something other than null, undefined or false, and returns it. Throws after `withinMs` with

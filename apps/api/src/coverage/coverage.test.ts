@@ -25,7 +25,7 @@ let run: RunTool;
 let account: TestAccount;
 beforeAll(async () => {
   [world, run] = await Promise.all([startWorld({ workers: 0 }), provideAuditorTools()]);
-}, 120_000);
+});
 beforeEach(async () => {
   account = await insertAccount(world);
 });
@@ -239,4 +239,4 @@ test('the dossier of a coverage holds exactly the checks that cover it, and the 
   for (const id of ['cov_01kafksw1te0a9v6n3r4t7y1bd', 'bat_01kafksw1te0a9v6n3r4t7y1bd', 'nonsense', ''])
     expect((await dossier(`coverage_id=${id}`)).status).toBe(404);
   expect((await dossier(`coverage_id=${body.coverage_id}&reference=A`)).status).toBe(400);
-}, 60_000);
+});

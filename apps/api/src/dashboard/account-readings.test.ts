@@ -20,7 +20,7 @@ beforeAll(async () => {
   ]);
   [owner, other] = [openBrowser(world.baseUrl()), openBrowser(world.baseUrl())];
   await Promise.all([owner.signIn('owner@example.com'), other.signIn('other@example.com')]);
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 type Overview = {

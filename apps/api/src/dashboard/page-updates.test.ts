@@ -61,7 +61,7 @@ beforeAll(async () => {
   ]);
   owner = await signedIn('owner@example.com');
   other = await signedIn('other@example.com');
-}, 60_000);
+});
 afterAll(() => world?.stop());
 afterEach(() => {
   for (const page of opened.splice(0)) page.close();
@@ -138,7 +138,6 @@ test('a batch is published from its upload to its end, in few messages however m
   await until(
     'the batch to complete',
     async () => (await owner.call('get', `/batches/${body.batch_id}`)).body.status === 'completed',
-    60_000,
   );
   const received = page.updates().length;
   const seconds = (performance.now() - startedAt) / 1_000;

@@ -66,7 +66,7 @@ beforeAll(async () => {
     '/invitations': invitation.invitation_id,
     '/members': members[0].user_id,
   });
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 const readRoutes = async (): Promise<Route[]> => {

@@ -12,11 +12,11 @@ beforeAll(async () => {
   key = (await world.newAccount({ email: 'owner@example.com' })).live_key;
   owner = openBrowser(world.baseUrl());
   expect((await owner.signIn('owner@example.com')).status).toBe(200);
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await receivers?.close();
-}, 60_000);
+});
 
 const save = async (url: string): Promise<string> =>
   (await owner.call('put', '/webhook', { url }).expect(200)).body.secret;

@@ -44,8 +44,8 @@ test('a lease is lost when it cannot be renewed, and when the database does not 
     }),
     onFailure,
   })('b');
-  await until('both to be lost', () => gone?.lost.aborted && away?.lost.aborted, 20_000);
+  await until('both to be lost', () => gone?.lost.aborted && away?.lost.aborted);
   await gone?.release();
   await away?.release();
   expect(failures.length).toBeGreaterThanOrEqual(2);
-}, 30_000);
+});

@@ -8,7 +8,7 @@ let live: ReturnType<World['http']>;
 beforeAll(async () => {
   world = await startWorld({ apis: 2, settings: { ANCHOR_EVERY: '1h', TRUSTED_PROXIES: '127.0.0.1' } });
   live = world.http();
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 let calls = 0;

@@ -206,4 +206,4 @@ test('ten thousand lines are written completely', async () => {
   const inserted = await insertBatch(connected.db)(batch);
   expect(inserted).toMatchObject({ kind: 'created', batch: { total: 10_000, failed: 0 } });
   expect(await connected.db.batchLine.count({ where: { batchId: batch.id } })).toBe(10_000);
-}, 30_000);
+});

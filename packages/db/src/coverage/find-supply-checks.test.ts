@@ -78,7 +78,7 @@ test('the statuses of supplies are those of the definitions, for any checks', as
     ),
     { numRuns: 40 },
   );
-}, 60_000);
+});
 
 test('the checks of a number are read once for all of its supplies', async () => {
   const accountId = await newAccount(connected.db);

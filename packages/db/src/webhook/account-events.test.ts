@@ -168,7 +168,7 @@ describe('a follower', () => {
       }),
       { numRuns: 12, seed: 32 },
     );
-  }, 30_000);
+  });
 
   test('begins with the events from before positions, in the order of their ids', async () => {
     const account = newUuid();

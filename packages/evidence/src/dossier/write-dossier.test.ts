@@ -11,7 +11,6 @@ import { sampleBody, sampleExchange, sampleId, sampleSource } from './sample-sou
 import { writeDossier } from './write-dossier.js';
 
 // The first test of a clone may have to fetch python3.
-jest.setTimeout(90_000);
 
 const stamp = async () => Buffer.from('a stamp');
 const options: DossierOptions = {

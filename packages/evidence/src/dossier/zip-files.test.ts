@@ -7,7 +7,6 @@ import type { DossierFile } from './dossier-file.js';
 import { coalesceBytes, directoryHeader, endRecords, zipFiles } from './zip-files.js';
 
 // The first test of a clone may have to fetch python3.
-jest.setTimeout(90_000);
 
 const modified = new Date('2026-11-20T14:00:02.000Z');
 const LIST = `

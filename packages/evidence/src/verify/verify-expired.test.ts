@@ -15,7 +15,6 @@ import { verifyDossier } from '../verify-dossier/index.js';
 const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
 
 // The first test of a clone may have to fetch python3 and openssl.
-jest.setTimeout(90_000);
 
 const day = (text: string) => new Date(`${text}T12:00:00.000Z`);
 const PSS: object = { hashAlgorithm: 'sha256', mgf1HashAlgorithm: 'sha256', saltLength: 32 };
