@@ -10,7 +10,7 @@ import {
 } from '@vat/db';
 import { publicId, requestWatch } from '@vat/domain';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
-import { createdAnswer } from './routes/route.js';
+import { createdAnswer } from './http/route.js';
 import type { WatchRoutesDeps } from './routes/watches.js';
 import { keyedMutex } from './turns.js';
 

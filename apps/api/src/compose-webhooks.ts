@@ -22,7 +22,7 @@ import {
 import { enqueueDelivery, enqueueLateDeliveries } from '@vat/queues';
 import { errorFields } from '@vat/runtime';
 import { type ApiContext, HUNG_AFTER_MS } from './api-context.js';
-import { storedAnswer } from './routes/route.js';
+import { storedAnswer } from './http/route.js';
 import { keyedMutex, turnsByKey } from './turns.js';
 
 /** Bulk resends of a process, so that they leave connections to other calls, and those of one account that may wait there. */

@@ -3,9 +3,9 @@ import type { SignedIn } from '@vat/db';
 import type { acceptInvitation, changePassword, SignInInput, signUp } from '@vat/domain';
 import type { RequestHandler, Response } from 'express';
 import { contextOf } from '../http/call.js';
+import { clientOf, networksOf, trustsProxyOf } from '../http/client-network.js';
 import { goneOf } from '../http/connection.js';
 import { parse } from '../http/parse.js';
-import { clientOf, networksOf, trustsProxyOf } from './client-network.js';
 import { type SessionCookie, type SessionTokens, sessionOf } from './session.js';
 
 export type SessionRoutesDeps = {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@vat/domain';
 import type { RateDecision } from '@vat/queues';
 import type { RequestHandler, Response } from 'express';
-import { networkOf } from '../dashboard/client-network.js';
 import { callerOf, contextOf } from '../http/call.js';
+import { networkOf } from '../http/client-network.js';
 
 /** A limit of calls per second. `count` counts the calls of each name separately, over all API processes. */
 export type CallRate = { calls: number; count: (name: string) => Promise<RateDecision> };

@@ -4,8 +4,8 @@ import { AppError, secondsUntil } from '@vat/domain';
 import { createQueueBoard, type QueueBoard } from '@vat/queues';
 import type { SettingsOf } from '@vat/runtime';
 import { type RequestHandler, Router } from 'express';
-import { networkOf } from '../dashboard/client-network.js';
 import { sessionTokens } from '../dashboard/session.js';
+import { networkOf } from '../http/client-network.js';
 import { readOnly } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 

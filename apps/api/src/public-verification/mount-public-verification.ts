@@ -11,8 +11,8 @@ import {
   type StoredId,
 } from '@vat/domain';
 import type { IRouter, RequestHandler, Response } from 'express';
-import { networkOf } from '../dashboard/client-network.js';
 import { NOT_BUILT, type ServePagesDeps } from '../dashboard/serve-pages.js';
+import { networkOf } from '../http/client-network.js';
 import { goneOf } from '../http/connection.js';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';

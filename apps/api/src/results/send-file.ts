@@ -4,7 +4,7 @@ import type { CsvDelimiter } from '@vat/spreadsheet';
 import type { Request, Response } from 'express';
 import type { HeldLease } from '../exports/send-zip.js';
 import { found } from '../http/call.js';
-import { SENT } from '../routes/route.js';
+import { SENT } from '../http/route.js';
 import { describeResults, type Results, type ResultsForm, type StoredLine, streamResults } from './stream-results.js';
 
 /** A client that reads nothing for this long is disconnected. */

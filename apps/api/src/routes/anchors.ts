@@ -11,7 +11,7 @@ import {
 } from '@vat/domain';
 import { found } from '../http/call.js';
 import { refuseCursor, replyWithPage } from '../http/parse.js';
-import type { Routes } from './route.js';
+import type { Routes } from '../http/route.js';
 
 export type AnchorRoutesDeps = {
   findCheck: (id: StoredId<'check'>, reader: Reader) => Promise<StoredCheck | null>;

@@ -18,10 +18,10 @@ import {
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import { found } from '../http/call.js';
 import { replyWithPage } from '../http/parse.js';
+import { createdAnswer, type Routes } from '../http/route.js';
 import { type ResultsSource, resultsRoutes } from '../results/send-file.js';
 import type { FileToRead } from '../upload/read-batch.js';
 import { receiveUpload, type UploadRoutesDeps } from '../upload/receive-upload.js';
-import { createdAnswer, type Routes } from './route.js';
 
 export type BatchRoutesDeps = UploadRoutesDeps & {
   /** Parses and plans a file outside the main thread. */

@@ -14,7 +14,7 @@ import {
 } from '@vat/domain';
 import { contextOf, found, normalizeNumber } from '../http/call.js';
 import { ownerOf, readPage } from '../http/parse.js';
-import type { Routes } from './route.js';
+import type { Routes } from '../http/route.js';
 
 export type CheckRoutesDeps = {
   requestCheck: (call: CheckCall) => Promise<CheckCallResult>;

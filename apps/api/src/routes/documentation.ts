@@ -5,8 +5,8 @@ import { create as contentDisposition } from 'content-disposition';
 import express, { type RequestHandler } from 'express';
 // Importing the package itself would run the script of the whole page, a third of the time that the API takes to start.
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
+import type { Routes } from '../http/route.js';
 import { secure } from '../http/secure.js';
-import type { Routes } from './route.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">

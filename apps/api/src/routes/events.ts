@@ -11,7 +11,7 @@ import {
 } from '@vat/domain';
 import { callerAgain, found } from '../http/call.js';
 import { ownerOf, replyWithPage } from '../http/parse.js';
-import type { Routes } from './route.js';
+import type { Routes } from '../http/route.js';
 
 export type EventRoutesDeps = {
   listEvents: (reader: Reader, filter: EventFilter, beforeId: string | null, limit: number) => Promise<AccountEvent[]>;

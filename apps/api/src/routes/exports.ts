@@ -22,7 +22,7 @@ import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source
 import type { HeldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
 import { found, normalizeNumber, ownedId } from '../http/call.js';
-import { type Routes, SENT } from './route.js';
+import { type Routes, SENT } from '../http/route.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   proveMany: ProveChecks;

@@ -6,6 +6,7 @@ import { type CoverageRoutesDeps, coverageRoutes } from '../coverage/coverage-ro
 import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
 import { parse, parseQuery } from '../http/parse.js';
 import { resources } from '../http/resource.js';
+import { type JsonReply, type Routes, SENT, type StoredReply, storedAnswer } from '../http/route.js';
 import { refuseTestKey } from '../middleware/authenticate.js';
 import { jsonBody, noBody } from '../middleware/body.js';
 import { type AnchorRoutesDeps, anchorRoutes } from './anchors.js';
@@ -14,7 +15,6 @@ import { type CheckRoutesDeps, checkRoutes } from './checks.js';
 import { type VerifierRoutesDeps, verifierRoutes } from './documentation.js';
 import { type EventRoutesDeps, eventRoutes } from './events.js';
 import { type ExportRoutesDeps, exportRoutes } from './exports.js';
-import { type JsonReply, type Routes, SENT, type StoredReply, storedAnswer } from './route.js';
 import { type TimestampRoutesDeps, timestampRoutes } from './timestamps.js';
 import { type UsageRoutesDeps, usageRoutes } from './usage-and-status.js';
 import { type WatchRoutesDeps, watchRoutes } from './watches.js';

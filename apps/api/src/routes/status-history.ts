@@ -2,7 +2,7 @@ import { presentHistory, presentHistoryEntry } from '@vat/contracts';
 import { type HourTally, historyEntry, type MemberState } from '@vat/domain';
 import { LRUCache } from 'lru-cache';
 import { cached } from '../cached.js';
-import type { ResponseTo } from './route.js';
+import type { ResponseTo } from '../http/route.js';
 
 type HistoryDeps = {
   readHours: (from: Date, to: Date, memberState: MemberState | null) => Promise<HourTally[]>;

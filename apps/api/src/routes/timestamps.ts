@@ -16,9 +16,9 @@ import type { AnchorWithProof, CertificateInput, StampWithToken } from '@vat/evi
 import { create as contentDisposition } from 'content-disposition';
 import { found } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
+import type { Routes } from '../http/route.js';
 import type { InTurn, TurnLimits } from '../turns.js';
 import type { CheckRoutesDeps } from './checks.js';
-import type { Routes } from './route.js';
 
 export type TimestampRoutesDeps = Pick<CheckRoutesDeps, 'findCheck' | 'findEvidence' | 'publicLinkOf' | 'baseUrl'> & {
   stampCheck: (call: StampCall) => Promise<StampCallResult>;

@@ -9,7 +9,7 @@ import {
   type Wait,
 } from '@vat/domain';
 import { cached } from '../cached.js';
-import type { ResponseTo, Routes } from './route.js';
+import type { ResponseTo, Routes } from '../http/route.js';
 import type { ReadHistory } from './status-history.js';
 
 export type StatusDeps = {

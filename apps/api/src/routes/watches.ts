@@ -10,7 +10,7 @@ import {
 } from '@vat/domain';
 import { found } from '../http/call.js';
 import { replyWithPage } from '../http/parse.js';
-import type { Routes } from './route.js';
+import type { Routes } from '../http/route.js';
 
 export type WatchRoutesDeps = {
   requestWatch: (call: WatchCall) => Promise<{ answer: StoredAnswer; replayed: boolean }>;

@@ -19,7 +19,7 @@ import {
 } from '@vat/domain';
 import { found } from '../http/call.js';
 import { ownerOf, replyWithPage } from '../http/parse.js';
-import type { ResponseTo, Routes } from './route.js';
+import type { ResponseTo, Routes } from '../http/route.js';
 
 export type WebhookRoutesDeps = {
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;

@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type AbandonReason,
-  type Batch,
-  type BatchCounts,
-  batchCompletedBody,
-  LINE_ENDINGS,
-  newUuidAt,
-} from '@vat/domain';
+import { type Batch, type BatchCounts, batchCompletedBody, LINE_ENDINGS, newUuidAt } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
@@ -14,23 +7,6 @@ import { all, columns, query, typed } from '../query.js';
 import { reasonToGiveUp } from '../request/sweep-requests.js';
 import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
-
-/** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
-export const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => Prisma.sql`
-  lines AS (
-    UPDATE batch_line l SET status = 'done', check_id = ${check.id}::uuid, valid = ${check.valid}
-    FROM done WHERE l.request_id = done.id AND l.status = 'queued'
-    RETURNING l.batch_id
-  )`;
-
-/** The CTE `lines`: marks the lines of a request that ended without a check (the CTE `gone`) as failed. Returns `batch_id`. */
-export const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
-  lines AS (
-    UPDATE batch_line l SET status = 'failed', error_code = ${LINE_ENDINGS[reason].code},
-      error_message = ${LINE_ENDINGS[reason].message}
-    FROM gone WHERE l.request_id = gone.id AND l.status = 'queued'
-    RETURNING l.batch_id
-  )`;
 
 /**
  * Ends requests of batches that are past their deadline or whose account was disabled: releases their units and fails their

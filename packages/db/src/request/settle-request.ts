@@ -1,6 +1,12 @@
-import type { EndedAs, EndRequest, Settled, Settlement } from '@vat/domain';
+import {
+  type AbandonReason,
+  type EndedAs,
+  type EndRequest,
+  LINE_ENDINGS,
+  type Settled,
+  type Settlement,
+} from '@vat/domain';
 import { releaseUnits } from '../account/usage.js';
-import { endLines, failLines } from '../batch/end-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query, typed } from '../query.js';
@@ -8,6 +14,23 @@ import { recordWatch, releaseWatch } from '../watch/watch-runs.js';
 import { publishToAccount } from '../webhook/events.js';
 import { countCheck } from './checks.js';
 import { insertExchanges } from './exchanges.js';
+
+/** The CTE `lines`: marks the lines of a request with a check (the CTE `done`) as done. Returns `batch_id`. */
+const endLines = (check: { id: string; valid: boolean }): Prisma.Sql => Prisma.sql`
+  lines AS (
+    UPDATE batch_line l SET status = 'done', check_id = ${check.id}::uuid, valid = ${check.valid}
+    FROM done WHERE l.request_id = done.id AND l.status = 'queued'
+    RETURNING l.batch_id
+  )`;
+
+/** The CTE `lines`: marks the lines of a request that ended without a check (the CTE `gone`) as failed. Returns `batch_id`. */
+const failLines = (reason: AbandonReason): Prisma.Sql => Prisma.sql`
+  lines AS (
+    UPDATE batch_line l SET status = 'failed', error_code = ${LINE_ENDINGS[reason].code},
+      error_message = ${LINE_ENDINGS[reason].message}
+    FROM gone WHERE l.request_id = gone.id AND l.status = 'queued'
+    RETURNING l.batch_id
+  )`;
 
 /**
  * Settles a request with a check: the check, its leaf for the next anchor, the unit, the count of the day and the end of the

@@ -1,9 +1,9 @@
 import type { CheckRecord, CheckRequest } from '@vat/domain';
-import { unfinishedSince } from '../batch/dispatch-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query } from '../query.js';
-import { REQUEST, REQUEST_LIST } from './request-row.js';
+import { REQUEST, REQUEST_LIST } from '../request/request-row.js';
+import { unfinishedSince } from './dispatch-lines.js';
 
 /** Malformed numbers of batches that have no check yet, round robin over the accounts. */
 export const findMalformedLines =

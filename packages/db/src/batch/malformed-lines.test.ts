@@ -1,10 +1,10 @@
 import { newUuid, newUuidAt, packPlan, planBatch } from '@vat/domain';
 import { auditUsage } from '../account/usage.js';
-import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from '../batch/batch.fixture.js';
-import { queuesToDispatch } from '../batch/dispatch-lines.js';
-import { completeBatches } from '../batch/end-lines.js';
-import { insertBatch } from '../batch/insert-batch.js';
 import { testDatabase } from '../test-database.fixture.js';
+import { AT, newAccount, newBatch, numbers, PERIOD, rowsOf } from './batch.fixture.js';
+import { queuesToDispatch } from './dispatch-lines.js';
+import { completeBatches } from './end-lines.js';
+import { insertBatch } from './insert-batch.js';
 import { findMalformedLines, type MalformedLine, settleMalformedLines } from './malformed-lines.js';
 
 const connected = testDatabase(10);
