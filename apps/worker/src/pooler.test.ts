@@ -18,8 +18,8 @@ import {
 } from '@vat/testkit';
 import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
-/** Far below what three processes would use directly (66). */
-const POOL_SIZE = 6;
+/** Far below what three processes would use directly (66); the tasks of all workers can hold seven for their locks. */
+const POOL_SIZE = 10;
 
 let pooler: Pooler;
 let receivers: Receivers;

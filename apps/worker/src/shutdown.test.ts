@@ -18,7 +18,8 @@ beforeAll(async () => {
   world = await startWorld({
     ownProcesses: true,
     workers: 1,
-    settings: { UPSTREAM_WINDOW: '20s', UPSTREAM_ATTEMPT_TIMEOUT: '9s', BACKGROUND_GIVE_UP_AFTER: '10m' },
+    // Lookups stay open while another worker starts, which on a busy machine takes ten seconds.
+    settings: { UPSTREAM_WINDOW: '50s', UPSTREAM_ATTEMPT_TIMEOUT: '40s', BACKGROUND_GIVE_UP_AFTER: '10m' },
   });
 });
 afterAll(() => world?.stop());
@@ -58,18 +59,20 @@ test('a stopping API answers its waiting calls 202 and exits with 0', async () =
 });
 
 test('a stopping worker reschedules its open lookups uncounted, and another worker continues', async () => {
-  await world.vies.state('IT', { latency_ms: 8_000 });
+  await world.vies.state('IT', { answer: { kind: 'hang' } });
   const [worker] = world.workers;
   if (!worker) throw new Error('the world has no worker');
   const calls = [nextNumber('IT'), nextNumber('IT')].map((vatNumber) => postTo(world.baseUrl(), vatNumber));
   await until('both lookups', async () => (await lookupsOf('IT')) === 2);
   const next = await world.startWorker();
+  // The two hang on; the next worker's lookups are answered.
+  await world.vies.state('IT', { answer: { kind: 'valid' } });
   worker.signal('SIGTERM');
   const toldAt = performance.now();
   const probe = await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/readyz`);
   expect(probe.status).toBe(503);
   expect(await probe.json()).toMatchObject({ status: 'stopping' });
-  // The next worker looks up at once, so that none is open for too short a time to be seen.
+  // The next worker looks up at once, so the aborted ones are counted instead of the open ones.
   await until('the lookups to be aborted', async () => (await world.vies.stats()).states.IT?.aborted === 2, 9_000);
   await world.vies.reset();
   expect(await worker.exited).toBe(0);
