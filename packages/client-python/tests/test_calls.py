@@ -150,6 +150,22 @@ class Calls(unittest.TestCase):
             with self.assertRaises(UnexpectedAnswerError):
                 client.usage()
 
+    def test_an_object_without_the_fields_of_the_answer_is_an_unexpected_answer(self) -> None:
+        accepted = reply(202, {"request_id": "req_1"})
+        client = self.open([reply(200, {}), reply(202, {}), reply(200, {}), accepted, *[reply(200, {})] * 5])
+        for call in (
+            lambda: client.checks.create("DE100"),
+            lambda: client.checks.create("DE100"),
+            lambda: client.requests.wait("req_1", timeout=9),
+            lambda: client.checks.create("DE100", wait=9),
+            lambda: client.checks.link("chk_1"),
+            lambda: client.batches.wait("bat_1", timeout=9),
+            lambda: client.webhook.send_test(),
+            lambda: client.webhook.resend("dlv_1"),
+        ):
+            with self.assertRaises(UnexpectedAnswerError):
+                call()
+
     def test_a_redirect_is_not_followed(self) -> None:
         client = self.open([reply(302, None, {"Location": "/elsewhere"}), reply(200, {})])
         with self.assertRaises(ApiError) as raised:

@@ -17,6 +17,8 @@ POLL_INTERVAL = 5.0
 LEAST_POLL_INTERVAL = 0.5
 # Seconds that a read at the deadline may take.
 _LAST_READ = 10.0
+# The fields of a request that its result is made of.
+_REQUEST = ("id", "status", "check", "reason", "last_error", "give_up_at")
 #: The same call can succeed later.
 TEMPORARY = (NoAnswerError, ServiceError, TooManyRequestsError)
 
@@ -29,7 +31,7 @@ class Requests:
 
     def get(self, request_id: str) -> Request:
         """The request as it is now."""
-        return cast(Request, self._transport.call("GET", path_of("requests", request_id)).object())
+        return cast(Request, self._transport.call("GET", path_of("requests", request_id)).object(*_REQUEST))
 
     def wait(self, request_id: str, timeout: float, *, interval: Optional[float] = None) -> CheckResult:
         """Reads the request until it ends or ``timeout`` seconds have passed; then the result is :class:`Pending`.
@@ -70,7 +72,7 @@ class Requests:
             answer = self._transport.call("GET", path, total=within, timeout=min(within, 60.0))
         except TEMPORARY:
             return pending, {}
-        return _result_of(cast(Request, answer.object()), pending.replayed), answer.headers
+        return _result_of(cast(Request, answer.object(*_REQUEST)), pending.replayed), answer.headers
 
 
 class Checks:
@@ -113,7 +115,7 @@ class Checks:
             json_body={name: value for name, value in fields.items() if value is not None},
             idempotency_key=idempotency_key or new_idempotency_key(),
         )
-        body = answer.object()
+        body = answer.object(*(("request_id",) if answer.status == 202 else ("id", "request_id", "valid")))
         replayed = answer.headers.get("idempotency-replayed") == "true"
         if answer.status != 202:
             check = cast(Check, body)
@@ -135,7 +137,7 @@ class Checks:
 
     def link(self, check_id: str) -> str:
         """The URL of the public page, where anybody who has it can read and verify the check."""
-        return str(self._transport.call("GET", path_of("checks", check_id, "link")).object()["url"])
+        return str(self._transport.call("GET", path_of("checks", check_id, "link")).object("url")["url"])
 
     def list(
         self,

@@ -51,12 +51,14 @@ class Answer:
             message = f"the answer with status {self.status} is not JSON; is the base URL that of the service?"
             raise UnexpectedAnswerError(message, status=self.status, request_id=self.request_id) from error
 
-    def object(self) -> Dict[str, Any]:
-        """The body as a JSON object. Raises :class:`UnexpectedAnswerError`."""
+    def object(self, *fields: str) -> Dict[str, Any]:
+        """The body as a JSON object that has these fields. Raises :class:`UnexpectedAnswerError`."""
         value = self.json()
-        if isinstance(value, dict):
+        missing = [field for field in fields if field not in value] if isinstance(value, dict) else None
+        if missing == []:
             return value
-        message = f"the answer with status {self.status} is not a JSON object"
+        lack = f"has no {', '.join(missing)}" if missing else "is not a JSON object"
+        message = f"the answer with status {self.status} {lack}; is the base URL that of the service?"
         raise UnexpectedAnswerError(message, status=self.status, request_id=self.request_id)
 
 

@@ -75,7 +75,7 @@ class Batches(_Uploads):
 
     def get(self, batch_id: str) -> Batch:
         """The batch as it is now."""
-        return cast(Batch, self._transport.call("GET", path_of("batches", batch_id)).object())
+        return cast(Batch, self._transport.call("GET", path_of("batches", batch_id)).object("status", "eta"))
 
     def wait(self, batch_id: str, timeout: float, *, interval: Optional[float] = None) -> Batch:
         """Reads the batch until its ``status`` is ``completed`` or ``timeout`` seconds have passed, and returns it as it is then.

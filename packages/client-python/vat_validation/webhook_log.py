@@ -22,7 +22,7 @@ class WebhookLog:
 
     def send_test(self) -> str:
         """Sends the event ``webhook.test``, and returns the id of its delivery. It is not repeated when no answer arrives."""
-        return str(self._transport.call("POST", path_of("webhook", "test")).object()["delivery_id"])
+        return str(self._transport.call("POST", path_of("webhook", "test")).object("delivery_id")["delivery_id"])
 
     def deliveries(
         self,
@@ -44,7 +44,7 @@ class WebhookLog:
     def resend(self, delivery_id: str) -> str:
         """Sends the event of a delivery again, and returns the id of the new one. It is not repeated when no answer arrives."""
         path = path_of("webhook", "deliveries", delivery_id, "resend")
-        return str(self._transport.call("POST", path).object()["delivery_id"])
+        return str(self._transport.call("POST", path).object("delivery_id")["delivery_id"])
 
     def resend_all(
         self,
