@@ -62,6 +62,28 @@ describe('a call', () => {
     expect(call?.body).toMatch(/name="file"; filename="ä\.csv"[\s\S]*DE1\n/);
   });
 
+  it('is a ConnectionError when the answer to a check is none of the service', async () => {
+    const answers = [200, 201, 202].map((status) => ({ status, body: {} }));
+    service.script(...answers);
+    for (const _ of answers)
+      expect(await failure(service.client.check({ vat_number: 'DE100' }))).toBeInstanceOf(ConnectionError);
+    expect(service.calls).toHaveLength(3);
+    service.script({ body: {} });
+    expect(await failure(service.client.waitForRequest('req_1'))).toBeInstanceOf(ConnectionError);
+  });
+
+  it('that lists rows ends with a ConnectionError when the cursor stands still or the page has no rows', async () => {
+    const rows = async () => {
+      for await (const { id } of service.client.list('listChecks')) expect(id).toBe('chk_1');
+    };
+    const page = { body: { data: [CHECK], next_cursor: 'c1' } };
+    service.script(page, page);
+    expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+    expect(service.calls).toHaveLength(2);
+    service.script({ body: {} });
+    expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+  });
+
   it('is repeated with the same Idempotency-Key when no answer arrives, and with a given key', async () => {
     service.script('close', { status: 502, body: 'bad gateway' }, { status: 201, body: CHECK });
     await service.client.call('createCheck', { body: { vat_number: 'DE100' } });

@@ -3,7 +3,7 @@ import { type Connection, readConnection } from './connection.js';
 import { AbandonedError, BatchPendingError, PendingError } from './errors.js';
 import { type EventFollower, followEvents } from './follow-events.js';
 import type { Batch, Check, Event, Request } from './generated/api-types.js';
-import { type CallOptions, createCaller, createLister, type Input } from './operations.js';
+import { type CallOptions, createCaller, createLister, foreignAnswer, type Input } from './operations.js';
 import { readRetryAfter } from './retry.js';
 import { createSender, type SendOptions, type Surroundings } from './send.js';
 import { poll } from './wait.js';
@@ -37,7 +37,8 @@ const pauseOf = ({ eta }: Batch): number => {
 
 const outcomeOf = (id: string, request: Request | null): Check => {
   if (request === null) throw new PendingError(id);
-  if (request.check === null) throw new AbandonedError(request);
+  if (request.status === 'abandoned') throw new AbandonedError(request);
+  if (!request.check) throw foreignAnswer('getRequest', 'without a request');
   return request.check;
 };
 
@@ -80,7 +81,8 @@ export const createClient = (
       { onPending, ...options }: WaitOptions & { onPending?: (requestId: string) => void } = {},
     ): Promise<Check> => {
       const answer = await call('createCheck', { body: input }, options);
-      if (answer.status === 201) return answer.body;
+      if (answer.status === 201 && typeof answer.body.valid === 'boolean') return answer.body;
+      if (answer.status !== 202 || !answer.body.request_id) throw foreignAnswer('createCheck', 'without a check');
       onPending?.(answer.body.request_id);
       return awaitRequest(answer.body.request_id, readRetryAfter(answer.headers), options);
     },

@@ -56,6 +56,10 @@ const contentOf = ({ body, file }: Parts): { body?: string | FormData; headers: 
     : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
 };
 
+/** The error for a 2xx answer that is not the service's, such as that of a proxy. */
+export const foreignAnswer = (name: OperationName, how: string): ConnectionError =>
+  new ConnectionError(`${name} was answered ${how}. Check that the address is that of the service.`);
+
 /** Returns a function that calls any operation by its name, and resolves to its status, headers and body. */
 export const createCaller =
   (send: Send) =>
@@ -76,10 +80,7 @@ export const createCaller =
     const content = answer.status === 204 ? undefined : read();
     // The page of a proxy, which must not be stored as a file of results. No operation returns HTML.
     const isPage = operation.bytes && /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
-    if (content === null || isPage)
-      throw new ConnectionError(
-        `${name} was answered ${isPage ? 'with a page of HTML' : 'without JSON'}. Check that the address is that of the service.`,
-      );
+    if (content === null || isPage) throw foreignAnswer(name, isPage ? 'with a page of HTML' : 'without JSON');
     return { status: answer.status, headers: answer.headers, body: content } as unknown as Answer<Name>;
   };
 
@@ -98,6 +99,9 @@ export const createLister = (call: Caller) =>
       const { body } = (await call(name, ...args)) as unknown as {
         body: { data: Item<Name>[]; next_cursor: string | null };
       };
+      // With a cursor that stands still the same page would be read without end.
+      if (!Array.isArray(body.data) || body.next_cursor === cursor)
+        throw foreignAnswer(name, 'without a next page of the list');
       yield* body.data;
       cursor = body.next_cursor;
     }
