@@ -5,6 +5,7 @@ import { create as contentDisposition } from 'content-disposition';
 import express, { type RequestHandler } from 'express';
 // Importing the package itself would run the script of the whole page, a third of the time that the API takes to start.
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
+import { readOnly } from '../http/resource.js';
 import type { Routes } from '../http/route.js';
 import { secure } from '../http/secure.js';
 
@@ -33,7 +34,7 @@ const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepL
 export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
   page: [secure('docs'), (_req, res) => void res.type('html').send(PAGE)],
   start: [secure('docs'), (_req, res) => void res.type('js').send(START)],
-  assets: [secure('docs'), express.static(absolutePath(), { index: false, maxAge: '1h' })],
+  assets: [secure('docs'), readOnly, express.static(absolutePath(), { index: false, maxAge: '1h' })],
 });
 
 /** The version of the document: the major version is that of the path prefix, and later versions only add to the API. */
