@@ -80,8 +80,10 @@ describe('a call', () => {
     service.script(page, page);
     expect(await failure(rows())).toBeInstanceOf(ConnectionError);
     expect(service.calls).toHaveLength(2);
-    service.script({ body: {} });
-    expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+    for (const body of [{}, { data: [CHECK] }]) {
+      service.script({ body });
+      expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+    }
   });
 
   it('is repeated with the same Idempotency-Key when no answer arrives, and with a given key', async () => {
@@ -227,6 +229,13 @@ describe('waitForBatch', () => {
       [0, 2, 3],
       [1_000, 15_000, 15_000],
     ]);
+  });
+
+  it('reads again at its interval after an answer that is no batch', async () => {
+    const completed = { batch_id: 'bat_1', status: 'completed', eta: null };
+    service.script({ body: {} }, { body: completed });
+    expect(await service.client.waitForBatch('bat_1')).toEqual(completed);
+    expect(service.waits).toEqual([1_000, 1_000]);
   });
 });
 

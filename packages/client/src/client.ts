@@ -102,6 +102,7 @@ export const createClient = (
       const { waitMs = WAIT_MS, signal } = options;
       const batch = await poll(surroundings)({ waitMs, intervalMs: FAST_POLL_MS, signal }, async (within) => {
         const { body } = await call('getBatch', { id }, { ...within, ...options });
+        if (body.status === undefined) throw foreignAnswer('getBatch', 'without a batch');
         onProgress?.(body);
         return { value: body, ended: body.status === 'completed', intervalMs: pauseOf(body) };
       });

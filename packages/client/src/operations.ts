@@ -97,10 +97,10 @@ export const createLister = (call: Caller) =>
       const page = { ...parts, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } };
       const args = [page, options] as unknown as Arguments<Name>;
       const { body } = (await call(name, ...args)) as unknown as {
-        body: { data: Item<Name>[]; next_cursor: string | null };
+        body: { data: Item<Name>[]; next_cursor: string | null | undefined };
       };
-      // With a cursor that stands still the same page would be read without end.
-      if (!Array.isArray(body.data) || body.next_cursor === cursor)
+      // With a cursor that stands still, or none, the same pages would be read without end.
+      if (!Array.isArray(body.data) || body.next_cursor === undefined || body.next_cursor === cursor)
         throw foreignAnswer(name, 'without a next page of the list');
       yield* body.data;
       cursor = body.next_cursor;
