@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** The parts of the vectors that a client must follow; the file explains them. */
-export type Vectors = {
+type Vectors = {
   signatures: Record<
     'name' | 'secret' | 'id' | 'timestamp' | 'body' | 'service_signature' | 'webhook_signature',
     string

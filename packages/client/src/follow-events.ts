@@ -2,7 +2,7 @@ import type { Event } from './generated/api-types.js';
 import type { Surroundings } from './send.js';
 
 /** The answer to `GET /v1/events` with `after`. */
-export type EventsAfter = { data: Event[]; last_event_id: string | null };
+type EventsAfter = { data: Event[]; last_event_id: string | null };
 
 /** Events as they happen, without end. */
 export type EventFollower = AsyncIterable<Event> & {

@@ -1,5 +1,5 @@
 /** How long a client repeats a call that failed. Times are in milliseconds. */
-export type RetryPolicy = {
+type RetryPolicy = {
   /** Attempts in all, as long as the service names no delay. */
   attempts: number;
   firstDelayMs: number;
@@ -23,7 +23,7 @@ export const RETRY_POLICY: RetryPolicy = {
 };
 
 /** An attempt that did not succeed. */
-export type FailedAttempt = {
+type FailedAttempt = {
   /** Executing the call twice does no harm. */
   repeatable: boolean;
   /** 1 for the first attempt. */

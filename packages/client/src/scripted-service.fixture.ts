@@ -3,10 +3,10 @@ import { openHttpServer } from '@vat/testkit/local-server';
 import { createClient } from './client.js';
 
 /** What the service answers to one call; `close` ends the connection instead, `wait` gives no answer. */
-export type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | 'close' | 'wait';
+type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | 'close' | 'wait';
 
 /** A call as the service received it. */
-export type ReceivedCall = { method: string; path: string; headers: NodeJS.Dict<string | string[]>; body: string };
+type ReceivedCall = { method: string; path: string; headers: NodeJS.Dict<string | string[]>; body: string };
 
 /** A local service that gives prepared answers in order, and a client of it whose waits take no time. */
 export const openScriptedService = async () => {

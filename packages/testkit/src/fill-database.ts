@@ -5,7 +5,7 @@ import { lowestIdAt, makePastMonths } from './make-past-months.js';
 export { GROWING_TABLES } from './large-rows.js';
 
 /** The size of a filled database. The other tables are filled in proportion. */
-export type FillSize = {
+type FillSize = {
   /** Requests, of which nearly all have a check, an anchored leaf, and an entry in the ledger. */
   requests: number;
   /** The rows end here, and begin {@link FILLED_DAYS} days before. Default now. */
@@ -106,7 +106,7 @@ const runSteps = async (pool: pg.Pool, steps: readonly Step[]): Promise<void> =>
 };
 
 /** What has not ended is at the end of the order of ids. `$1`: an id in the middle. */
-export const FIND_IDS = `
+const FIND_IDS = `
   WITH big AS (SELECT id FROM account ORDER BY id LIMIT 1),
     mid AS (
       SELECT c.id, c.request_id, c.vat_number FROM "check" c, big WHERE c.account_id = big.id AND c.id > $1 ORDER BY c.id LIMIT 1

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { provideTool } from './provide-tool.js';
 import { POSTGRES_VARIABLE } from './test-servers.js';
 
-export type PoolerOptions = {
+type PoolerOptions = {
   mode?: 'transaction' | 'session';
   /** Connections to each database. */
   poolSize?: number;

@@ -7,7 +7,7 @@ import { type Command, durationOf, EXIT, table, textOf } from './command.js';
 const oneLine = (text: string | null): string | null => text?.replace(/\s*\n\s*/g, ', ') ?? null;
 
 /** A check for people. */
-export const showCheck = (check: Check): string[] => [
+const showCheck = (check: Check): string[] => [
   `${check.vat_number}  ${check.verdict}`,
   ...table([
     ['name', oneLine(check.name)],

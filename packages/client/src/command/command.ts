@@ -37,7 +37,7 @@ export type Context = {
 };
 
 /** An option: what its value is called, or null for one without a value, and what it means. */
-export type Option = readonly [value: string | null, meaning: string];
+type Option = readonly [value: string | null, meaning: string];
 
 export type Command = {
   /** The words after the name of the command, such as `NUMBER`. */

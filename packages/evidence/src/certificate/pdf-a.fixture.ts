@@ -30,7 +30,7 @@ const FORBIDDEN = [
 const RECTANGLE = /(-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) re/g;
 
 /** What an examination of a PDF finds. */
-export type Examined = {
+type Examined = {
   /** The rules of ISO 19005-3 (level B) that it breaks, as far as they concern what our documents contain. */
   faults: string[];
   /** The drawing of each page, in order. */

@@ -18,7 +18,7 @@ type Stamps = {
 };
 
 /** An unpacked dossier of seven checks, and the programs to verify it. */
-export type Auditor = {
+type Auditor = {
   run: RunTool;
   authority: OpensslAuthority;
   /** The folder of the unchanged dossier. */
