@@ -111,7 +111,7 @@ test.each([
   ['/metrics', ['GET', 'HEAD'], ['delete']],
   ['/v1/status', ['GET', 'HEAD'], ['put', 'delete']],
   ['/v1/openapi.json', ['GET', 'HEAD'], ['put', 'delete']],
-  ['/docs/swagger-ui.css', ['GET', 'HEAD'], ['post', 'put', 'delete']],
+  ['/docs/swagger-ui.css', ['GET', 'HEAD'], ['put', 'delete']],
   ['/verifier', ['GET', 'HEAD'], ['put', 'delete']],
   ['/verifier/verify.py', ['GET', 'HEAD'], ['put', 'delete']],
 ] as const)(
