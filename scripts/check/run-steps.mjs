@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCompose } from './check-compose.mjs';
+import { findMutualImports } from './folder-imports.mjs';
 import { checkPackages } from './package-rules.mjs';
 import { findMissingFiles, findUntestedAttacks } from './validate-documents.mjs';
 import { findSurplusLocks, validateDependencies, validateLock } from './validate-lock.mjs';
@@ -54,8 +55,10 @@ const steps = (write) => [
   },
   {
     name: 'imports',
-    run: checkManifests,
-    remedy: 'Move the code to a package that may use the dependency, or change scripts/check/package-rules.mjs.',
+    run: checkImports,
+    remedy:
+      'Move the code to a package that may use the dependency, or change scripts/check/package-rules.mjs. Of two folders, move what ' +
+      'one of them needs.',
   },
   {
     name: 'types',
@@ -93,14 +96,18 @@ const steps = (write) => [
 ];
 
 /** @returns {Promise<Outcome>} */
-const checkManifests = async () => {
+const checkImports = async () => {
   const folders = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(TOP, group)).map((name) => `${group}/${name}`),
   );
   const manifests = ['.', ...folders]
     .filter((folder) => existsSync(join(TOP, folder, 'package.json')))
     .map((folder) => [folder, JSON.parse(readFileSync(join(TOP, folder, 'package.json'), 'utf8'))]);
-  const lines = checkPackages(Object.fromEntries(manifests));
+  const sources = listFiles().filter((file) => /^(apps|packages)\/[^/]+\/src\//.test(file));
+  const lines = [
+    ...checkPackages(Object.fromEntries(manifests)),
+    ...findMutualImports(Object.fromEntries(sources.map((file) => [file, readText(file)]))),
+  ];
   return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
