@@ -14,8 +14,11 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['\xff\xd8\xff', 'a picture'],
 ];
 
-/** The "Excel export" of many programs is an HTML table. */
-const MARKUP = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|meta|table|\?xml|!--)/i;
+/** Formats by the beginning of their text: the "Excel export" of many programs is an HTML table, and programs send JSON. */
+const TEXTS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|meta|table|\?xml|!--)/i, 'a web page or XML, whatever its name says'],
+  [/^(?:\xef\xbb\xbf)?\s*(?:\[\s*[[{"]|\{\s*")/, 'JSON'],
+];
 
 const ZIP = 'PK\x03\x04';
 const EMPTY_ZIP = 'PK\x05\x06';
@@ -81,9 +84,7 @@ export const detectFormat = (bytes: Uint8Array): Format => {
       );
     throw saveAs('an old Excel workbook (.xls)');
   }
-  const [, other] = MARKUP.test(front)
-    ? ['', 'a web page or XML, whatever its name says']
-    : (OTHERS.find(([mark]) => front.startsWith(mark)) ?? []);
+  const [, other] = TEXTS.find(([mark]) => mark.test(front)) ?? OTHERS.find(([mark]) => front.startsWith(mark)) ?? [];
   if (other !== undefined)
     throw invalidCsv(
       1,

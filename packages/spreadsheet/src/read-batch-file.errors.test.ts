@@ -74,6 +74,8 @@ describe('readBatchFile refuses as INVALID_CSV', () => {
     ['a PDF document', raw('%PDF-1.7\n%', 0xe2, 0xe3, '\n'), 1, 'a PDF document'],
     ['a picture', raw(0x89, 'PNG\r\n', 0x1a, '\n', 0, 0), 1, 'a picture'],
     ['a compressed file', raw(0x1f, 0x8b, 8, 0), 1, '(.gz)'],
+    ['an array in JSON', utf8('[{"vat_number":"DE136695976"}]'), 1, 'JSON'],
+    ['an object in JSON', utf8('\uFEFF{\n  "data": [{ "vat_number": "DE136695976" }]\n}\n'), 1, 'JSON'],
     ['a web page that is called .xls', utf8('\uFEFF\r\n<html><table><tr><td>vat</td></tr></table>'), 1, 'a web page'],
     [
       'control characters',
