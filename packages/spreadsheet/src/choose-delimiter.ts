@@ -52,7 +52,7 @@ type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } }
 const SEP_LINE = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;
 
 /** The first one wins a tie, so a file of one column is read with commas. */
-const DELIMITERS = [',', ';', '\t'] as const;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** The part of the file that is read once with each delimiter. */
 const SAMPLE = { characters: 65_536, rows: 50 };
 
@@ -92,8 +92,8 @@ const score = (text: string, at: number, delimiter: string): number => {
 };
 
 /**
- * Chooses the delimiter of a CSV text: that of its `sep=` line, else the one of comma, semicolon and tab with the best
- * score for the first rows. Decimal commas and commas in addresses do not mislead it, since with the wrong delimiter no
+ * Chooses the delimiter of a CSV text: that of its `sep=` line, else the one of comma, semicolon, tab and vertical bar with the
+ * best score for the first rows. Decimal commas and commas in addresses do not mislead it, since with the wrong delimiter no
  * cell is a number and the rows differ in width.
  *
  * @throws AppError EMPTY_FILE when there are only blanks and delimiters
@@ -104,7 +104,7 @@ export const chooseDelimiter = (text: string): ChosenDelimiter => {
     return { delimiter: sepLine[1], from: { at: sepLine[0].length, line: sepLine[2] === '' ? 1 : 2 } };
   }
   // Skips blank lines, but begins at the start of a line, because its first cells may be empty.
-  const visible = text.search(/[^\s;,]/);
+  const visible = text.search(/[^\s;,|]/);
   if (visible === -1) throw new AppError('EMPTY_FILE');
   const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
   const scored = DELIMITERS.map((delimiter) => ({ delimiter, points: score(text, start, delimiter) }));

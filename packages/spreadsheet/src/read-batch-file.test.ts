@@ -70,6 +70,21 @@ const shapes: Shape[] = [
     { encoding: 'utf-16le', bom: true, delimiter: '\t', header: ['N° TVA', 'Nom'], rows: ['2: FR83404833048'] },
   ],
   [
+    'the file of an accounting program: vertical bars, with commas in names',
+    utf8('VAT number|Customer|Reference\r\nDE136695976|Müller, Bau|A-1\r\nFR83404833048|Dupont, SA; Lyon|A-2\r\n'),
+    {
+      encoding: 'utf-8',
+      delimiter: '|',
+      header: ['VAT number', 'Customer', 'Reference'],
+      rows: ['2: DE136695976 ·  · A-1', '3: FR83404833048 ·  · A-2'],
+    },
+  ],
+  [
+    'bars in the names of a file of commas',
+    utf8('vat_number,name\r\nDE136695976,Müller | Bau\r\nFR83404833048,Dupont | Lyon\r\n'),
+    { delimiter: ',', header: ['vat_number', 'name'], rows: ['2: DE136695976', '3: FR83404833048'] },
+  ],
+  [
     'UTF-16LE without a mark',
     utf16('P.IVA;Nome\r\nIT00743110157;Società\r\n'),
     { encoding: 'utf-16le', bom: false, delimiter: ';', rows: ['2: IT00743110157'] },

@@ -31,7 +31,7 @@ const openSheet = (bytes: Uint8Array, wanted: string | undefined): Table => {
 export type ReadOptions = { sheet?: string | undefined };
 
 /**
- * Reads files of European spreadsheets. CSV: with comma, semicolon, tab or a `sep=` line; UTF-8, UTF-16 or Windows-1252. Excel
+ * Reads files of European spreadsheets. CSV: with comma, semicolon, tab, vertical bar or a `sep=` line; UTF-8, UTF-16 or Windows-1252. Excel
  * workbooks (.xlsx): the first sheet with data, or the one that is named. With or without a header row, and with a title above it.
  * Works in Node and in browsers. The caller must limit the size of the file; time and memory are linear in it, or in what a
  * workbook states as its unpacked size, at most 50 MiB.

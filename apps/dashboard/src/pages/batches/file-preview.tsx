@@ -50,7 +50,7 @@ type File<R extends Row> = Omit<BatchFile, 'rows'> & { rows: readonly R[] };
 
 const SHOWN_ROWS = 5;
 
-const DELIMITERS: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+const DELIMITERS: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /** What the position of a row in its file is called. */
 const lineWord = ({ source }: Pick<BatchFile, 'source'>): string => (source.format === 'xlsx' ? 'Row' : 'Line');
