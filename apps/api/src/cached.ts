@@ -31,30 +31,6 @@ export const cached = <T>(
   };
 };
 
-/**
- * Reads of one key, one at a time: calls that come while it is read share the next read, so that each gets what was stored
- * after it came, and thousands of them cost the database no more than one after another. A failure reaches those who wait too.
- */
-export const oneReadAtATime = <T>(read: (key: Uint8Array, at: Date) => Promise<T>) => {
-  const reads = new Map<string, { current: Promise<T>; next: Promise<T> | null }>();
-
-  const start = (id: string, key: Uint8Array, at: Date): Promise<T> => {
-    const own: { current: Promise<T>; next: Promise<T> | null } = { current: read(key, at), next: null };
-    reads.set(id, own);
-    const end = () => void (own.next === null && reads.delete(id));
-    own.current.then(end, () => reads.delete(id));
-    return own.current;
-  };
-
-  return (key: Uint8Array, at: Date): Promise<T> => {
-    const id = Buffer.from(key).toString('base64');
-    const running = reads.get(id);
-    if (!running) return start(id, key, at);
-    running.next ??= running.current.then(() => start(id, key, at));
-    return running.next;
-  };
-};
-
 /** Stores at most `max` values, each for `ms` milliseconds of the time that is passed in. When it is full, the oldest entry is evicted. */
 export const shortMemory = <Value>({ max, ms }: { max: number; ms: number }): ShortMemory<Value> => {
   // With `max` instead, the cache would allocate the memory of all its entries at once.

@@ -44,7 +44,7 @@ import {
 import { readAsSetting, type SettingsOf } from '@vat/runtime';
 import { createNameResolver, parseNetworks, sealSecret, validateUrl } from '@vat/webhooks';
 import { Tinypool } from 'tinypool';
-import { oneReadAtATime, shortMemory } from '../cached.js';
+import { shortMemory } from '../cached.js';
 import { fairQueue } from '../fair-queue.js';
 import type { CallRate } from '../middleware/limit-rate.js';
 import { keyedMutex } from '../turns.js';
@@ -160,10 +160,7 @@ export const composeDashboard = (
     now,
     tokens,
     cookie: sessionCookie(baseUrl, maxAgeMs),
-    // Read before the user's rate limit: one user's flood of calls must not occupy the database.
-    findSession: oneReadAtATime(
-      findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(MAX_TOUCH_INTERVAL_MS, idleMs / 10) }),
-    ),
+    findSession: findSession(db, { idleMs, maxAgeMs, noteEveryMs: Math.min(MAX_TOUCH_INTERVAL_MS, idleMs / 10) }),
     deleteSession: deleteSession(db),
     deleteSessionsOfUser: deleteSessionsOfUser(db),
     signIn: verified,

@@ -1,4 +1,5 @@
 import { isPlan, monthlyQuota, type NewSession, type Plan, type Role } from '@vat/domain';
+import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { inChunks } from '../in-chunks.js';
 import { all, columns, query, typed } from '../query.js';
@@ -53,8 +54,7 @@ const SIGNED_IN = columns({
   disabled: 'bool',
 });
 
-/** The user of a live session, whose use is recorded; `null` when the session is unknown, ended or expired. */
-export const findSession =
+const readSession =
   (db: Queryable, { idleMs, maxAgeMs, noteEveryMs }: SessionTerms) =>
   async (id: Uint8Array, now: Date): Promise<SignedIn | null> => {
     const hash = Buffer.from(id);
@@ -75,6 +75,27 @@ export const findSession =
     if (!isPlan(plan)) throw new Error(`account ${user.accountId} has the unknown plan ${plan}`);
     return { ...user, plan, quota: monthlyQuota({ plan, monthlyQuota: own }) };
   };
+
+/** Statements that read sessions at once. */
+const READS = 4;
+
+/**
+ * Returns a function that finds the user of a live session, whose use is recorded; `null` when the session is unknown, ended or
+ * expired. Calls that wait share the next statement of their session, which begins after they came: a session is read before the
+ * rate of its user is limited, and hundreds of refused calls a second must not occupy the database.
+ */
+export const findSession = (db: Queryable, terms: SessionTerms) => {
+  const read = readSession(db, terms);
+  const find = coalesce<{ id: Uint8Array; now: Date }, SignedIn | null>(
+    async (calls) => {
+      const [first] = calls;
+      const found = first ? await read(first.id, first.now) : null;
+      return calls.map(() => found);
+    },
+    { concurrency: READS, keyOf: ({ id }) => Buffer.from(id).toString('base64'), retry: 'together' },
+  );
+  return (id: Uint8Array, now: Date): Promise<SignedIn | null> => find({ id, now });
+};
 
 /** Ends a session, effective in all processes at once. `id`: SHA-256 of its token. Idempotent. */
 export const deleteSession =
