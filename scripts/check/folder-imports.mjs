@@ -5,11 +5,8 @@ import path from 'node:path';
 const SOURCE = /^((?:apps|packages)\/[^/]+\/src)\/.+\.tsx?$/;
 const IMPORT = /\bfrom '(\.[^']+)'/g;
 
-/**
- * The domain's aggregates name each other's types, such as the request of a check and the check of a request. The tools of tests
- * are read by nobody else.
- */
-const EXEMPT = ['packages/domain/src', 'packages/testkit/src'];
+/** Nothing but tests reads its files. */
+const EXEMPT = 'packages/testkit/src';
 
 /**
  * Finds folders below the same `src` that import each other both ways. What composes a program, or is shared by its folders, is
@@ -23,7 +20,7 @@ export const findMutualImports = (texts) => {
   const imports = new Map();
   for (const [file, text] of Object.entries(texts)) {
     const top = SOURCE.exec(file)?.[1];
-    if (!top || EXEMPT.includes(top) || /\.(test|fixture)\.tsx?$|\/generated\//.test(file)) continue;
+    if (!top || top === EXEMPT || /\.(test|fixture)\.tsx?$|\/generated\//.test(file)) continue;
     const from = path.dirname(file);
     for (const [, specifier = ''] of text.matchAll(IMPORT)) {
       const to = path.dirname(path.join(from, specifier));

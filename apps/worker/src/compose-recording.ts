@@ -5,6 +5,7 @@ import {
   type DueDelivery,
   dispatchLocally,
   makeCheck,
+  observeWatch,
   publicId,
   type RequestRef,
   recordCheck,
@@ -63,7 +64,7 @@ export const composeRecording = (
   const make = makeCheck({ hashCheck, newSalt });
   const record = recordCheck({
     make,
-    findRunningWatch: findRunningWatch(db),
+    observeWatch: observeWatch(findRunningWatch(db)),
     settleRequest: settleRequest(db),
     enqueueDelivery: sendDelivery,
     advanced: progress.advanced,

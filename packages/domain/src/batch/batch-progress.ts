@@ -2,10 +2,8 @@ import type { DueDelivery } from '../delivery/delivery.js';
 import { publicId } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import type { PublishChange } from '../page-update.js';
+import type { BatchStep } from '../request/ports.js';
 import type { DispatchQueue } from './batch.js';
-
-/** A request of a batch left the window of its member state. `batchId`: the batch whose lines ended with it, if any did. */
-export type BatchStep = { memberState: MemberState; batchId: string | null };
 
 /** A batch that was just completed. `deliveryId`: of batch.completed; null where the account has no endpoint. */
 type CompletedBatchRow = {

@@ -16,9 +16,6 @@ export const REFILL_AT = 6;
 /** Answered lines whose national source is slow do not count as waiting for a slot, up to this many in all. */
 export const MAX_DISPATCHED = 48;
 
-/** A request of a batch leaves Redis when its next lookup is further off than this. In milliseconds. */
-export const SUSPEND_AFTER_MS = 2_000;
-
 /** A request of a batch to be enqueued. `rank`: its position among its account's, from 1; lower ranks go first. */
 export type DispatchedLine = { id: string; accountId: string; rank: number };
 

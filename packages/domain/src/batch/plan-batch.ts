@@ -1,6 +1,6 @@
+import type { AbandonReason } from '../delivery/event-bodies.js';
 import { ERROR_CATALOGUE } from '../errors.js';
 import { uuidsAt } from '../ids.js';
-import type { AbandonReason } from '../request/request.js';
 import { malformedAnswer, openingEntry } from '../request/request-check.js';
 import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import { type ReadVatNumber, readVatNumber } from '../vat-number/index.js';

@@ -1,8 +1,9 @@
 import type { CheckRecord } from '../check/check.js';
+import type { Answer } from '../check/upstream.js';
 import { publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
 import type { RecordCheckDeps, recordCheck } from '../request/record-check.js';
-import type { Answer, CheckRequest } from '../request/request.js';
+import type { CheckRequest } from '../request/request.js';
 
 type RecordMalformedLinesDeps = Pick<RecordCheckDeps, 'make' | 'advanced'> & {
   /** The next requests that wait for their check. */

@@ -1,11 +1,11 @@
 import { newUuidAt, type PublicId, publicId } from '../ids.js';
-import { type EvidenceGrade, gradeEvidence } from '../match/evidence-grade.js';
 import { matchTrader, SCORED_PARTS, type StatedTrader, type TraderScore } from '../match/match-trader.js';
 import type { MemberState } from '../member-states.js';
-import type { Answer, CheckRequest } from '../request/request.js';
+import { TRADER_FIELDS, type Trader, type TraderMatch } from '../trader.js';
 import type { CheckEntry, Verdict } from './entry.js';
+import { type EvidenceGrade, gradeEvidence } from './evidence-grade.js';
 import { FACT_NAMES } from './facts.js';
-import { TRADER_FIELDS, type Trader, type TraderMatch } from './upstream.js';
+import type { Answer } from './upstream.js';
 
 /** The name of the procedure that makes `response_hash`. */
 export const HASH_PROFILE = 'jcs-sha256-v1';
@@ -45,13 +45,22 @@ export type CheckBody = {
 /** The check object as the API serves it at its recording: its evidence is made later. */
 export type PublicCheck = CheckBody & { response_hash: string; timestamp: null; anchor: null };
 
-type Source = Pick<
-  CheckRequest,
-  'id' | 'test' | 'vatNumber' | 'memberState' | 'input' | 'requester' | 'reference' | 'trader' | 'entries'
->;
+/** The request of a check: what its body repeats. `id` is a UUID. */
+export type CheckSubject = {
+  id: string;
+  test: boolean;
+  vatNumber: string;
+  memberState: MemberState;
+  input: string;
+  /** Normalised requester number, prefix included. */
+  requester: string | null;
+  reference: string | null;
+  trader: Trader | null;
+  entries: CheckEntry[];
+};
 
 /** What every source of a check states about the trader. Among equal scores the first source counts. */
-const statedTraders = ({ memberState, entries }: Source, { name, address }: Answer): StatedTrader[] => [
+const statedTraders = ({ memberState, entries }: CheckSubject, { name, address }: Answer): StatedTrader[] => [
   { source: 'vies', memberState, name, address },
   ...entries.flatMap(({ source, facts }) =>
     facts ? [{ source, memberState, name: facts.name ?? null, address: facts.address ?? null }] : [],
@@ -59,7 +68,7 @@ const statedTraders = ({ memberState, entries }: Source, { name, address }: Answ
 ];
 
 /** The body to be hashed. `salt`: 32 hex digits, which prevent finding a number from its hash by guessing. */
-export const checkBody = (checkId: string, request: Source, answer: Answer, salt: string): CheckBody => {
+export const checkBody = (checkId: string, request: CheckSubject, answer: Answer, salt: string): CheckBody => {
   const body = {
     id: publicId('check', checkId),
     object: 'check' as const,
@@ -114,7 +123,7 @@ export type MadeCheck = { hashed: HashedCheck; check: CheckRecord };
  */
 export const makeCheck =
   ({ hashCheck, newSalt }: MakeCheckDeps) =>
-  (request: Source, answer: Answer): MadeCheck => {
+  (request: CheckSubject, answer: Answer): MadeCheck => {
     const checkedAt = new Date(answer.answeredAt);
     const id = newUuidAt(checkedAt);
     const hashed = hashCheck(checkBody(id, request, answer, newSalt()));

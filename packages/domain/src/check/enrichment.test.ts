@@ -1,4 +1,4 @@
-import type { EnrichmentSourceName } from './entry.js';
+import type { EnrichmentSourceName } from '../check-sources.js';
 import type { SourceFacts } from './facts.js';
 import { type EnrichmentFinding, type EnrichmentSource, type EnrichmentSubject, enrichCheck } from './upstream.js';
 

@@ -1,18 +1,7 @@
+import type { CheckSource, EnrichmentSourceName } from '../check-sources.js';
 import type { MemberState } from '../member-states.js';
-import type { CheckEntry, CheckSource, EnrichmentSourceName } from './entry.js';
-
-/** The trader details that VIES can match, as spelled in the API. */
-export const TRADER_FIELDS = ['name', 'street', 'postal_code', 'city', 'company_type'] as const;
-export type TraderField = (typeof TRADER_FIELDS)[number];
-
-/** How VIES writes a company type: a member state and a number, e.g. ES-1. VIES refuses a request with anything else. */
-export const COMPANY_TYPE = /^[A-Z]{2}-[1-9][0-9]?$/;
-
-/** The trader details that the caller gives; VIES compares them approximately. */
-export type Trader = Partial<Record<TraderField, string>>;
-
-/** VIES's result for each detail; `null` where it stated none. */
-export type TraderMatch = Record<TraderField, 'valid' | 'invalid' | 'not_processed' | null>;
+import type { Trader, TraderMatch } from '../trader.js';
+import type { CheckEntry, Verdict } from './entry.js';
 
 /** A number split as VIES expects it. */
 export type SplitVatNumber = { memberState: MemberState; national: string };
@@ -31,6 +20,22 @@ export type LookupVerdict = {
   address: string | null;
   consultationNumber: string | null;
   traderMatch: TraderMatch | null;
+};
+
+/**
+ * An answer of the upstream, stored on the request until its check is recorded. JSON-safe. `numberAlone` marks an
+ * INVALID_INPUT whose lookup carried the number and nothing else; releases before it existed stored INVALID_INPUT
+ * without it, also where trader details had been sent.
+ */
+export type Answer = {
+  verdict: Verdict;
+  name: string | null;
+  address: string | null;
+  consultationNumber: string | null;
+  traderMatch: TraderMatch | null;
+  /** RFC 3339: when the upstream's answer was complete. */
+  answeredAt: string;
+  numberAlone?: true;
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { BatchRows, LineError, LineLimit, UploadRefusal } from '../batch/batch.js';
+import type { EvidenceGrade } from '../check/evidence-grade.js';
 import type { StoredAnswer, UnexpiredKey } from '../idempotency-key.js';
-import type { EvidenceGrade } from '../match/evidence-grade.js';
 
 /**
  * Whether a supply is covered by a check of its number:

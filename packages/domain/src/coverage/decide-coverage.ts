@@ -1,4 +1,4 @@
-import { EVIDENCE_GRADES, type EvidenceGrade } from '../match/evidence-grade.js';
+import { EVIDENCE_GRADES, type EvidenceGrade } from '../check/evidence-grade.js';
 import type { CoverageCheck, CoverageStatus, MinGrade, Supply, SupplyChecks, SupplyPeriod } from './coverage.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,5 @@
 import type { PublicCheck } from '../check/check.js';
 import { publicId } from '../ids.js';
-import type { AbandonReason } from '../request/request.js';
 
 export const EVENT_TYPES = [
   'check.completed',
@@ -13,6 +12,10 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** An event as it is stored: `body` is the text that is signed and sent, byte for byte, at every attempt. */
 export type NewEvent = { id: string; type: EventType; body: string };
+
+/** Why a request ended without a check. */
+export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'NEVER_ASKED', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
+export type AbandonReason = (typeof ABANDON_REASONS)[number];
 
 type About = { id: string; test: boolean };
 

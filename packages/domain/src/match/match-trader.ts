@@ -1,5 +1,5 @@
-import type { CheckSource } from '../check/entry.js';
-import type { Trader } from '../check/upstream.js';
+import type { CheckSource } from '../check-sources.js';
+import type { Trader } from '../trader.js';
 import { isUnstated } from './fold-text.js';
 import { parseAddress } from './parse-address.js';
 import { scoreCity } from './score-city.js';

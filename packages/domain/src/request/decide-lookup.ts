@@ -1,10 +1,10 @@
 import type { CheckOutcome } from '../check/entry.js';
 import { recordLookup } from '../check/entry.js';
-import type { LookupOutcome, LookupVerdict } from '../check/upstream.js';
+import type { Answer, LookupOutcome, LookupVerdict } from '../check/upstream.js';
 import { giveUpAtFirstLookup } from './give-up.js';
 import { describeDetails, isNumberAlone, lookupOf, lookupSourceOf } from './lookup.js';
 import { planRetry } from './plan-retry.js';
-import type { Answer, CheckRequest, UpstreamPolicy } from './request.js';
+import type { CheckRequest, UpstreamPolicy } from './request.js';
 import { malformedAnswer } from './request-check.js';
 
 /** The effect of one lookup on its request. Everything but `next` is stored unchanged. */

@@ -1,4 +1,5 @@
-import type { AbandonReason, CheckRequest, UpstreamPolicy } from './request.js';
+import type { AbandonReason } from '../delivery/event-bodies.js';
+import type { CheckRequest, UpstreamPolicy } from './request.js';
 
 /** A request that was never looked up ends after this long, in milliseconds. Its end alarms the operator. */
 export const NEVER_ASKED_AFTER_MS = 7 * 24 * 3_600_000;

@@ -1,4 +1,5 @@
-import { type LookupSubject, type SplitVatNumber, TRADER_FIELDS } from '../check/upstream.js';
+import type { LookupSubject, SplitVatNumber } from '../check/upstream.js';
+import { TRADER_FIELDS } from '../trader.js';
 import { readVatNumber } from '../vat-number/index.js';
 import type { CheckRequest } from './request.js';
 

@@ -1,7 +1,6 @@
-import type { BatchStep } from '../batch/batch-progress.js';
-import { SUSPEND_AFTER_MS } from '../batch/dispatch-lines.js';
 import type { CallUpstream, Exchange, LookupOutcome } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
+import type { AbandonReason } from '../delivery/event-bodies.js';
 import { publicId } from '../ids.js';
 import type { LookupEnd } from '../member-state-health.js';
 import type { MemberState } from '../member-states.js';
@@ -11,9 +10,9 @@ import { decideLookup } from './decide-lookup.js';
 import { abandonReasonOf } from './give-up.js';
 import { lookupSourceOf } from './lookup.js';
 import type { LookupGate } from './lookup-gate.js';
-import type { EndedRequest, EndRequest, FindRequest } from './ports.js';
+import type { BatchStep, EndedRequest, EndRequest, FindRequest } from './ports.js';
 import type { RequestRef } from './record-check.js';
-import type { AbandonReason, CheckRequest, UpstreamPolicy } from './request.js';
+import type { CheckRequest, UpstreamPolicy } from './request.js';
 import type { AnswerToPersist, LookupToStore, StoreLookup } from './settle-check.js';
 
 /**
@@ -89,6 +88,9 @@ type LookupStep =
 
 /** Both slots are taken although the queue admitted the job: after a loss of Redis, or while a stalled run is in flight. */
 const SLOT_TAKEN_PAUSE_MS = 100;
+
+/** A request of a batch leaves Redis when its next lookup is further off than this. In milliseconds. */
+const SUSPEND_AFTER_MS = 2_000;
 
 /** When the job of a request is started again whose answer is being stored. */
 const OPEN_RECORDING_DELAY_MS = 1_000;

@@ -1,9 +1,9 @@
 import type { Reader } from '../account/api-key.js';
 import type { StoredCheck } from '../check/check.js';
-import type { NewEvent } from '../delivery/event-bodies.js';
+import type { AbandonReason, NewEvent } from '../delivery/event-bodies.js';
 import type { KeyToBind } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
-import type { AbandonReason, CheckRequest, RequestOrigin } from './request.js';
+import type { CheckRequest, RequestOrigin } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
 export type NewRequest = Pick<
@@ -87,6 +87,9 @@ export type EndedAs = { state: 'abandoned' | 'withdrawn'; deliveryId: string | n
 
 /** Port: ends a request without a check; `null` when it had already ended or its answer had arrived. */
 export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
+
+/** A request of a batch left the window of its member state. `batchId`: the batch whose lines ended with it, if any did. */
+export type BatchStep = { memberState: MemberState; batchId: string | null };
 
 /** A live request whose next step should have happened by now. */
 export type OverdueRequest = {

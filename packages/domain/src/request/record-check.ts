@@ -1,13 +1,12 @@
-import type { BatchStep } from '../batch/batch-progress.js';
 import { type CheckBody, type CheckRecord, type MadeCheck, publicCheck, type StoredCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
-import type { Exchange } from '../check/upstream.js';
+import type { Answer, Exchange } from '../check/upstream.js';
 import type { DueDelivery } from '../delivery/delivery.js';
-import { checkCompletedBody, type NewEvent } from '../delivery/event-bodies.js';
+import { checkCompletedBody, type NewEvent, type ObservedChange } from '../delivery/event-bodies.js';
 import { newUuidAt, publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
-import { type FindRunningWatch, observeWatch, type WatchRecord } from '../watch/observe-watch.js';
-import type { Answer, CheckRequest } from './request.js';
+import type { BatchStep } from './ports.js';
+import type { CheckRequest } from './request.js';
 
 /**
  * A request that a job works on. `replyTo`: the process whose caller waits for the end; absent when no caller waits.
@@ -23,6 +22,24 @@ export type RequestRef = {
 
 /** The lookup whose answer is recorded, where it was not stored before: both are then stored at once. */
 type AnsweringLookup = { expectedAttempts: number; attempts: number; answer: Answer };
+
+/** What the check of a run does to its watch. Every change has an event and a delivery. Ids are UUIDs. */
+export type WatchRecord = {
+  watchId: string;
+  checkId: string;
+  checkedAt: Date;
+  seen: { valid: boolean; name: string | null; address: string | null };
+  changes: (ObservedChange & { id: string; eventId: string; deliveryId: string; body: string })[];
+  now: Date;
+};
+
+/** Port: compares the check of a run with its watch; undefined when the watch was deleted. */
+export type ObserveWatch = (check: {
+  id: string;
+  requestId: string;
+  answer: Answer;
+  now: Date;
+}) => Promise<WatchRecord | undefined>;
 
 /** Everything that the end of a request with a check writes. */
 export type Settlement = {
@@ -48,7 +65,7 @@ export type Settled = { acceptedAt: Date | null; deliveryIds: string[]; batchId:
 
 export type RecordCheckDeps = {
   make: (request: CheckRequest, answer: Answer) => MadeCheck;
-  findRunningWatch: FindRunningWatch;
+  observeWatch: ObserveWatch;
   /** Stores all of a settlement in one transaction, once. */
   settleRequest: (settlement: Settlement) => Promise<Settled>;
   enqueueDelivery: (delivery: DueDelivery) => Promise<void>;
@@ -72,8 +89,6 @@ type CheckToRecord = {
 
 /** Makes the check of an answered request and records it with everything it causes, in one transaction, once. */
 export const recordCheck = (deps: RecordCheckDeps) => {
-  const observe = observeWatch(deps.findRunningWatch);
-
   const publish = ({ accountId, origin }: CheckRequest, body: CheckBody, settled: NonNullable<Settled>): void => {
     deps.publishChange(accountId, 'checks', body.id);
     if (settled.batchId !== null) deps.publishChange(accountId, 'batches', publicId('batch', settled.batchId));
@@ -95,7 +110,7 @@ export const recordCheck = (deps: RecordCheckDeps) => {
       event: { id: newUuidAt(now), type: 'check.completed', body: checkCompletedBody(request, publicCheck(hashed)) },
       deliveryId: newUuidAt(now),
       ofBatch: origin === 'batch',
-      watch: origin === 'watch' ? await observe({ id: check.id, requestId, answer, now }) : undefined,
+      watch: origin === 'watch' ? await deps.observeWatch({ id: check.id, requestId, answer, now }) : undefined,
       now,
     });
     // First: a caller waits for it.

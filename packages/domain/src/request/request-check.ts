@@ -1,16 +1,17 @@
 import { periodEnd, periodOf } from '../account/account.js';
 import { type MakeCheckDeps, makeCheck } from '../check/check.js';
 import type { CheckEntry } from '../check/entry.js';
-import type { Trader } from '../check/upstream.js';
+import type { Answer } from '../check/upstream.js';
 import { AppError } from '../errors.js';
 import type { BoundKey, FindKey, IdempotencyKey, KeyToBind, RelockKey, UnexpiredKey } from '../idempotency-key.js';
 import { newUuidAt } from '../ids.js';
 import type { MemberState } from '../member-states.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
+import type { Trader } from '../trader.js';
 import { readVatNumber } from '../vat-number/index.js';
 import { type AwaitEndDeps, awaitEnd, type CallEnd, tooManyPending } from './await-end.js';
 import type { AdmitRequest, NewRequest, RecordMalformed, RequestSubscription } from './ports.js';
-import { type Answer, MAX_PENDING, type UpstreamPolicy } from './request.js';
+import { MAX_PENDING, type UpstreamPolicy } from './request.js';
 import { SANDBOX_NUMBERS } from './sandbox-facts.js';
 
 /** The `syntax` entry every check begins with. `detail` names the missed form or a failed checksum. */

@@ -1,6 +1,5 @@
-import type { CheckEntry, Verdict } from '../check/entry.js';
-import type { Trader, TraderMatch } from '../check/upstream.js';
-import type { MemberState } from '../member-states.js';
+import type { CheckSubject } from '../check/check.js';
+import type { Answer } from '../check/upstream.js';
 
 /**
  * `waiting`: a caller waits for it. `pending`: answered 202. `completed`: a check exists. `abandoned`: ended without a check.
@@ -12,43 +11,13 @@ export type RequestState = 'waiting' | 'pending' | 'completed' | 'abandoned' | '
 /** `direct`: a call of the API. `batch`: lines of a file. `watch`: a watched number. Only direct requests are answered 202 and count as pending. */
 export type RequestOrigin = 'direct' | 'batch' | 'watch';
 
-/** Why a request ended without a check. */
-export const ABANDON_REASONS = ['UPSTREAM_NO_ANSWER', 'NEVER_ASKED', 'ACCOUNT_DISABLED', 'INVALID_REQUESTER'] as const;
-export type AbandonReason = (typeof ABANDON_REASONS)[number];
-
-/**
- * An answer of the upstream, stored on the request until its check is recorded. JSON-safe. `numberAlone` marks an
- * INVALID_INPUT whose lookup carried the number and nothing else; releases before it existed stored INVALID_INPUT
- * without it, also where trader details had been sent.
- */
-export type Answer = {
-  verdict: Verdict;
-  name: string | null;
-  address: string | null;
-  consultationNumber: string | null;
-  traderMatch: TraderMatch | null;
-  /** RFC 3339: when the upstream's answer was complete. */
-  answeredAt: string;
-  numberAlone?: true;
-};
-
 /** A request as the worker sees it. Ids are UUIDs. */
-export type CheckRequest = {
-  id: string;
+export type CheckRequest = CheckSubject & {
   accountId: string;
   accountDisabled: boolean;
-  test: boolean;
   origin: RequestOrigin;
   state: RequestState;
-  input: string;
-  memberState: MemberState;
   national: string;
-  vatNumber: string;
-  /** Normalised requester number, prefix included. */
-  requester: string | null;
-  reference: string | null;
-  trader: Trader | null;
-  entries: CheckEntry[];
   createdAt: Date;
   windowEndsAt: Date;
   acceptedAt: Date | null;

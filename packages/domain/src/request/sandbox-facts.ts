@@ -1,10 +1,12 @@
-import type { CheckEntry, EnrichmentSourceName } from '../check/entry.js';
+import type { CheckEntry } from '../check/entry.js';
 import type { MatchLetter, SourceFacts } from '../check/facts.js';
+import type { Answer } from '../check/upstream.js';
+import type { EnrichmentSourceName } from '../check-sources.js';
 import { agreementOf } from '../match/agreement.js';
 import { matchTrader, type ScoredPart } from '../match/match-trader.js';
 import type { MemberState } from '../member-states.js';
 import { splitVatNumber } from './lookup.js';
-import type { Answer, CheckRequest } from './request.js';
+import type { CheckRequest } from './request.js';
 
 /** National parts that a test key may send in any country's syntax. */
 export const SANDBOX_NUMBERS: readonly string[] = [

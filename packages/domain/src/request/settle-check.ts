@@ -1,5 +1,5 @@
-import type { BatchStep } from '../batch/batch-progress.js';
 import {
+  type Answer,
   type EnrichmentSource,
   type EnrichmentSubject,
   type Exchange,
@@ -8,9 +8,9 @@ import {
 } from '../check/upstream.js';
 import type { LookupDecision } from './decide-lookup.js';
 import { splitVatNumber } from './lookup.js';
-import type { FindRequest } from './ports.js';
+import type { BatchStep, FindRequest } from './ports.js';
 import type { RequestRef, recordCheck } from './record-check.js';
-import { type Answer, type CheckRequest, ENRICHMENT_DEADLINE_MS, type RequestState } from './request.js';
+import { type CheckRequest, ENRICHMENT_DEADLINE_MS, type RequestState } from './request.js';
 import { sandboxEntries } from './sandbox-facts.js';
 
 /** The subject of enrichment; null for test requests and malformed numbers, which no national source is called for. */

@@ -1,23 +1,11 @@
-import { type ObservedChange, watchChangedBody } from '../delivery/event-bodies.js';
+import { watchChangedBody } from '../delivery/event-bodies.js';
 import { uuidsAt } from '../ids.js';
-import type { Answer } from '../request/request.js';
+import type { ObserveWatch } from '../request/record-check.js';
 import type { RunningWatch } from './watch.js';
-import { type Observation, observeChanges } from './watch-changes.js';
+import { observeChanges } from './watch-changes.js';
 
 /** Port: the watch whose run a request is; null when the watch was deleted. */
 export type FindRunningWatch = (requestId: string) => Promise<RunningWatch | null>;
-
-/** What the check of a run does to its watch. Every change has an event and a delivery. Ids are UUIDs. */
-export type WatchRecord = {
-  watchId: string;
-  checkId: string;
-  checkedAt: Date;
-  seen: Observation;
-  changes: (ObservedChange & { id: string; eventId: string; deliveryId: string; body: string })[];
-  now: Date;
-};
-
-type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
 
 /**
  * Compares the check of a run with the stored answers of its watch. Undefined when the watch was deleted meanwhile. Only the
@@ -25,8 +13,8 @@ type CheckOfRun = { id: string; requestId: string; answer: Answer; now: Date };
  * watch's, so the comparison is not stale.
  */
 export const observeWatch =
-  (findRunningWatch: FindRunningWatch) =>
-  async ({ id: checkId, requestId, answer, now }: CheckOfRun): Promise<WatchRecord | undefined> => {
+  (findRunningWatch: FindRunningWatch): ObserveWatch =>
+  async ({ id: checkId, requestId, answer, now }) => {
     const watch = await findRunningWatch(requestId);
     if (!watch) return undefined;
     const { id: watchId, vatNumber, label } = watch;

@@ -1,7 +1,8 @@
-import type { CheckEntry, CheckSource } from '../check/entry.js';
-import { TRADER_FIELDS, type Trader, type TraderField, type TraderMatch } from '../check/upstream.js';
-import { AGREES_FROM } from './agreement.js';
-import type { TraderScore } from './match-trader.js';
+import type { CheckEntry } from '../check/entry.js';
+import type { CheckSource } from '../check-sources.js';
+import { AGREES_FROM } from '../match/agreement.js';
+import type { TraderScore } from '../match/match-trader.js';
+import { TRADER_FIELDS, type Trader, type TraderField, type TraderMatch } from '../trader.js';
 
 /** How strong the evidence of a check is, the weakest first. */
 export const EVIDENCE_GRADES = ['none', 'basic', 'named', 'corroborated', 'qualified'] as const;

@@ -1,7 +1,7 @@
 import type { CheckEntry } from '../check/entry.js';
-import type { TraderMatch } from '../check/upstream.js';
+import type { PartScore, TraderScore } from '../match/match-trader.js';
+import type { TraderMatch } from '../trader.js';
 import { type GradedCheck, gradeEvidence } from './evidence-grade.js';
-import type { PartScore, TraderScore } from './match-trader.js';
 
 const CHECK: GradedCheck = {
   valid: true,
