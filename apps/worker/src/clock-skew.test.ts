@@ -1,3 +1,4 @@
+import { uuidOf } from '@vat/domain';
 import { issueKeys, numberOf, skewedClock, startWorld, until, uploadBatch, type World } from '@vat/testkit';
 
 const SKEWS = [
@@ -40,6 +41,14 @@ describe('a worker whose clock is off by 30 s', () => {
           const checkedAt = Date.parse(body.checked_at);
           expect(checkedAt).toBeGreaterThan(before - TOLERANCE_MS);
           expect(checkedAt).toBeLessThan(Date.now() + TOLERANCE_MS);
+          // The dossier shows both.
+          const exchanges = await world.sql<{ started_at: Date }>(
+            'SELECT started_at FROM exchange WHERE request_id = $1',
+            [uuidOf('request', body.request_id)],
+          );
+          expect(exchanges).toHaveLength(1);
+          for (const { started_at: startedAt } of exchanges)
+            expect(Math.abs(startedAt.getTime() - checkedAt)).toBeLessThan(TOLERANCE_MS);
         }),
       );
     },

@@ -82,6 +82,7 @@ export const composeChecks = (
     attemptTimeoutMs: settings.UPSTREAM_ATTEMPT_TIMEOUT,
     userAgent: userAgentOf(settings.CONTACT_URL),
     proxyUrl: settings.EGRESS_PROXY,
+    now,
   });
   const enrichment = enrichmentSources(context);
   const { sources } = enrichment;
