@@ -99,3 +99,13 @@ test('an ended VAT registration contradicts the verdict, and a missing one does 
     expect(entry.facts).not.toHaveProperty('status');
   });
 });
+
+test('states the end of a company that has ended, with or without a VAT registration', async () => {
+  const [company] = FOUND.companies;
+  const ended = { ...company, endDate: '2024-06-30' };
+  await withLocalSource('fi_prh', json({ companies: [ended] }), async ({ source, answer }) => {
+    expect((await source.consult(subject)).entry.facts).toMatchObject({ registered_until: '2024-06-30' });
+    answer(json({ companies: [{ ...ended, registeredEntries: [] }] }));
+    expect((await source.consult(subject)).entry.facts).toMatchObject({ registered_until: '2024-06-30' });
+  });
+});

@@ -94,7 +94,8 @@ export const fiPrh: SourceDefinition = {
         legal_form: inEnglish(company.companyForms.find(({ endDate }) => endDate === null)?.descriptions),
         status,
         registered_since: vat?.registrationDate ?? null,
-        registered_until: ended,
+        // A company that has ended may have no entry in the VAT register, or one that was left open.
+        registered_until: ended ?? company.endDate,
         register_id: id,
       },
       detail: [
