@@ -85,7 +85,8 @@ const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
 const accept = (definition: SourceDefinition, status: number, json: unknown) => {
   const answer = readAnswer(definition, callWith(status, JSON.stringify(json)), SUBJECTS[definition.name]);
   expect(answer.detail?.length ?? 1).toBeLessThanOrEqual(300);
-  expect(answer.detail ?? 'x').not.toMatch(/[\p{Cc}\p{Cs}]/u);
+  expect(answer.code?.length ?? 1).toBeLessThanOrEqual(100);
+  for (const text of [answer.detail, answer.code]) expect(text ?? 'x').not.toMatch(/[\p{Cc}\p{Cs}]/u);
   return answer;
 };
 
@@ -110,3 +111,21 @@ test.each(definitions)('$name accepts no finding with a 5xx', (definition) => {
     expect(accept(definition, status, found[definition.name]('x')).outcome).toBe('unavailable');
   }
 });
+
+test.each([
+  { definition: czAres, status: 404, form: (code: string) => ({ kod: 'NENALEZENO', subKod: code }) },
+  { definition: czAres, status: 400, form: (code: string) => ({ kod: code }) },
+  { definition: czAres, status: 503, form: (code: string) => ({ kod: code }) },
+  {
+    definition: plWhiteList,
+    status: 200,
+    form: (code: string) => ({ result: { entries: [{ identifier: '5260250274', error: { code } }], requestId: 'x' } }),
+  },
+])(
+  'a code of $definition.name (HTTP $status) is text that can be hashed and stored',
+  ({ definition, status, form }) => {
+    expect(accept(definition, status, form('A\u0000B\u007f\ud800\nC')).code).toBe('A B C');
+    expect(accept(definition, status, form('\u0000'))).not.toHaveProperty('code');
+    accept(definition, status, form('A'.repeat(400_000)));
+  },
+);

@@ -72,12 +72,21 @@ export type Answer = {
   contradicts?: true;
 };
 
+/** The maximum length of a source's own code, in UTF-16 code units. */
+const CODE_LENGTH = 100;
+
+/** The source's own code as text that can be hashed. */
+const storedCode = (reading: SourceReading | null): { code?: string } => {
+  const code = cleanText(reading?.code ?? '', CODE_LENGTH);
+  return code === '' ? {} : { code };
+};
+
 const withReading = (reading: SourceReading, fallback?: string): Answer => {
   const detail = reading.detail ? detailLine(reading.detail) : (fallback ?? '');
   const facts = storedFacts(reading.facts);
   return {
     outcome: reading.outcome,
-    ...(reading.code ? { code: reading.code } : {}),
+    ...storedCode(reading),
     ...(detail === '' ? {} : { detail }),
     ...(facts ? { facts } : {}),
     ...(reading.contradicts ? { contradicts: true } : {}),
@@ -111,7 +120,7 @@ export const readAnswer = (definition: SourceDefinition, call: RecordedCall, sub
   const ok = status >= 200 && status < 300;
   const read = () => (ok ? definition.read(json, subject) : (definition.readRefusal?.(json, status, subject) ?? null));
   const reading = json === undefined ? null : read();
-  const code = reading?.code ? { code: reading.code } : {};
+  const code = storedCode(reading);
 
   if (status === 429) return { outcome: 'blocked', ...code, detail: http };
   if (status >= 500) return { outcome: 'unavailable', ...code, detail: http };
