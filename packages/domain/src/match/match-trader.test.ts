@@ -81,3 +81,11 @@ test('reaches the scores of published examples', () => {
   expect(matchTrader({ street: '12 Wildflower way', city: 'Belfast' }, [stated])?.score).toBe(100);
   expect(matchTrader({ street: '12 Wildflower way Belfast' }, [stated])?.score).toBeGreaterThanOrEqual(76);
 });
+
+test.each([
+  ['DE', `${'a'.repeat(499)}\u{20BB7} 1, 10115 Berlin`],
+  ['RO', 'MUN.\u{1D165} SIBIU\nSTR. LUNGA 1'],
+])('what is found can be hashed, wherever an address of %s is cut', (memberState, address) => {
+  const match = matchTrader({ street: 'x', city: 'x' }, [{ source: 'vies', memberState, address }]);
+  for (const part of [match?.street, match?.city]) expect(part?.found.isWellFormed() ?? true).toBe(true);
+});

@@ -1,4 +1,5 @@
 import type { CheckSource } from '../check-sources.js';
+import { stripUnsafeCharacters } from '../strip-unsafe-characters.js';
 import type { Trader } from '../trader.js';
 import { isUnstated } from './fold-text.js';
 import { parseAddress } from './parse-address.js';
@@ -76,7 +77,9 @@ export const matchTrader = (trader: Trader | null, sources: readonly StatedTrade
       const text = found[part];
       if (expected === undefined || isUnstated(expected) || text === null) continue;
       const score = scorePart(part, expected, text, stated.memberState);
-      if (score > (parts[part]?.score ?? -1)) parts[part] = { score, expected, found: text, source: stated.source };
+      // Where an address is cut, half of a surrogate pair can remain, with which the check could not be hashed.
+      if (score > (parts[part]?.score ?? -1))
+        parts[part] = { score, expected, found: stripUnsafeCharacters(text), source: stated.source };
     }
   }
   return { score: scoreWhole(parts), ...parts };
