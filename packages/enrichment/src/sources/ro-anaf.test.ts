@@ -92,6 +92,12 @@ test.each([
   { how: 'an empty list', body: { cod: 200, found: [], notFound: [14056826] }, status: 200, outcome: 'not_found' },
   { how: 'a 404 with the number', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
   {
+    how: 'an answer that names the number nowhere',
+    body: { cod: 200, message: 'SUCCESS', found: [], notFound: [] },
+    status: 200,
+    outcome: 'unavailable',
+  },
+  {
     how: 'an error of ANAF inside a 200',
     body: { cod: 500, message: 'x', found: [] },
     status: 200,

@@ -22,7 +22,11 @@ const companySchema = z.object({
   inregistrare_scop_Tva: optional(z.object({ scpTVA: flag, perioade_TVA: periodsSchema })),
   stare_inactiv: optional(z.object({ statusInactivi: flag })),
 });
-const answerSchema = z.object({ cod: z.literal(200).optional(), found: z.array(companySchema) });
+const answerSchema = z.object({
+  cod: z.literal(200).optional(),
+  found: z.array(companySchema),
+  notFound: optional(z.array(z.unknown())),
+});
 const notFoundSchema = z.object({ notFound: z.array(z.unknown()).min(1) });
 
 const UNKNOWN = { outcome: 'not_found', contradicts: true } as const;
@@ -50,8 +54,9 @@ export const roAnaf: SourceDefinition = {
     /^\d{2,10}$/.test(national)
       ? { path: '/api/PlatitorTvaRest/v9/tva', json: [{ cui: Number(national), data: today('Europe/Bucharest') }] }
       : { skip: 'not a CUI of two to ten digits' },
-  read: readAs(answerSchema, ({ found }, { national }) => {
-    if (found.length === 0) return UNKNOWN;
+  read: readAs(answerSchema, ({ found, notFound }, { national }) => {
+    // With the number in neither list ANAF states nothing about it.
+    if (found.length === 0) return notFound?.length === 0 ? null : UNKNOWN;
     const expected = String(Number(national));
     const company = found.find(({ date_generale: { cui } }) => cui === null || cui === expected);
     if (!company) return null;
