@@ -59,6 +59,8 @@ const ROWS: Row[] = [
   ['an echo of another country', 200, { ...REAL, countryCode: 'IT' }, unavailable(null)],
   ['userError INVALID beside valid true', 200, { ...REAL, userError: 'INVALID' }, unavailable(null)],
   ['userError VALID beside valid false', 200, { ...REAL, valid: false, userError: 'VALID' }, unavailable(null)],
+  ['isValid false beside valid true', 200, { ...REAL, isValid: false }, unavailable(null)],
+  ['isValid beside the same valid', 200, { ...REAL, isValid: true }, verdict(true)],
   ['a missing valid', 200, { ...REAL, valid: undefined }, unavailable(null, expect.stringContaining('boolean'))],
   ['valid as a string', 200, { ...REAL, valid: 'true' }, unavailable(null)],
   ['valid as a number', 200, { ...REAL, valid: 0 }, unavailable(null)],
@@ -231,14 +233,16 @@ const mayBeVerdict = (status: number, complete: boolean, bytes: Uint8Array): boo
     const clean =
       isNone(body.errorWrappers) && isNone(body.error) && (isNone(body.actionSucceed) || body.actionSucceed === true);
     const word = body.userError;
-    return clean && (isNone(word) || word === (body.valid ? 'VALID' : 'INVALID')) ? body.valid : null;
+    return clean && body.isValid !== !body.valid && (isNone(word) || word === (body.valid ? 'VALID' : 'INVALID'))
+      ? body.valid
+      : null;
   } catch {
     return null;
   }
 };
 
 describe('the rule that no verdict is invented', () => {
-  const keys = [...Object.keys(REAL), 'actionSucceed', 'errorWrappers', 'userError', 'error'] as const;
+  const keys = [...Object.keys(REAL), 'isValid', 'actionSucceed', 'errorWrappers', 'userError', 'error'] as const;
   const object = fc
     .tuple(
       fc.boolean(),

@@ -98,7 +98,7 @@ export const classifyAnswer = (
   if (typeof valid !== 'boolean') return noAnswer('unavailable', 'an answer without a boolean `valid`');
 
   const word = fields.userError;
-  if ((word === 'VALID' && !valid) || (word === 'INVALID' && valid)) {
+  if (word === (valid ? 'INVALID' : 'VALID') || fields.isValid === !valid) {
     return noAnswer('unavailable', 'an answer that contradicts itself');
   }
   if (!echoesLookup(lookup, fields)) return noAnswer('unavailable', 'an answer about another number');
