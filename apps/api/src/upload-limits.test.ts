@@ -247,6 +247,24 @@ describe('Expect: 100-continue', () => {
     socket.destroy();
   });
 
+  test('is followed by a refusal when the key is revoked while a JSON body arrives', async () => {
+    const { live_key: own } = await insertAccount(world);
+    const { socket, answer } = await open();
+    const body = '{"vat_number":"DE1"}';
+    socket.write(
+      head('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue')
+        .replace('/v1/batches', '/v1/checks')
+        .replace(key, own),
+    );
+    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(own)]);
+    await until('the key is refused', async () => (await world.http(own).get('/v1/usage')).status === 401);
+    socket.write(body);
+    await until('the answer', () => answer().includes('X-Request-Id'));
+    expect(answer()).toContain('HTTP/1.1 401 Unauthorized');
+    socket.destroy();
+  });
+
   test('is answered with the refusal only, and the connection ends', async () => {
     for (const lines of [
       ['Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`],

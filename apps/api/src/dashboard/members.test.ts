@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { accessOf, DASHBOARD_OPERATIONS, type DashboardOperation, OPERATIONS, type Operation } from '@vat/contracts';
 import { ID_PREFIXES, INVITATION_LIFE_MS, MAX_INVITATIONS, MAX_MEMBERS } from '@vat/domain';
-import { configureWebhook, insertMember, startWorld, type World } from '@vat/testkit';
+import { configureWebhook, insertMember, startWorld, until, type World } from '@vat/testkit';
+import { openRaw } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser, openSignedIn, PASSWORD, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
 
@@ -240,6 +241,36 @@ test('a member who is removed while a call waits for events gets none', async ()
   await by.call('delete', otherPath).expect(204);
   await by.call('post', '/webhook/test').expect(202);
   expect(await waiting).toBe(401);
+});
+
+test.each([
+  ['removed', null, 401],
+  ['demoted', { role: 'auditor' }, 403],
+] as const)('the body of a member who is %s while it arrives changes nothing', async (_what, change, status) => {
+  const { by, other, otherPath } = await openAccount('member');
+  const body = JSON.stringify({ name: 'Shop' });
+  const connection = await openRaw(world.baseUrl());
+  connection.send(
+    [
+      'POST /app/api/keys HTTP/1.1',
+      `Host: ${new URL(world.baseUrl()).host}`,
+      `Cookie: ${other.cookie}`,
+      `X-CSRF-Token: ${other.csrf}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await until('the word to go on', () => connection.text().startsWith('HTTP/1.1 100 '));
+  await (change ? by.call('patch', otherPath, change) : by.call('delete', otherPath)).expect(204);
+  connection.send(body);
+  await until('the answer', () => connection.text().includes('X-Request-Id'));
+  connection.close();
+  expect(connection.text()).toContain(`HTTP/1.1 ${status} `);
+  expect((await by.call('get', '/keys').expect(200)).body.data.map(({ name }: { name: string }) => name)).not.toContain(
+    'Shop',
+  );
 });
 
 test('the last owner is neither removed nor demoted', async () => {

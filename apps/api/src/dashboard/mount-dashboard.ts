@@ -82,12 +82,16 @@ export const mountDashboard = (
   app.use('/app/api', secure('answers'));
   const sameOrigin = requireSameOrigin(deps.baseUrl);
   const limitRate = limitUserRate(deps);
+  const readSession = requireSession(deps);
   const gatesOf = (access: Access): RequestHandler[] => [
-    requireSession(deps),
+    readSession,
     limitRate,
     ...(access === 'read' ? [] : [sameOrigin, requireCsrf(deps.tokens)]),
     requireRole(access),
   ];
+  /** A body may take a minute to arrive. Meanwhile the session can end, and the role can change. */
+  const bodyFor = (access: Access | 'visit'): RequestHandler[] =>
+    access === 'visit' ? [jsonBody] : [jsonBody, readSession, requireRole(access)];
   const visiting = (method: DashboardOperation['method']) =>
     method === 'get' ? [findOwnSession(deps), limitRate] : [sameOrigin];
 
@@ -106,7 +110,7 @@ export const mountDashboard = (
       path,
       handlers: [
         ...(access === 'visit' ? visiting(method) : gatesOf(access)),
-        ...(method === 'get' || method === 'delete' ? [] : [jsonBody]),
+        ...(method === 'get' || method === 'delete' ? [] : bodyFor(access)),
         handlers[name as DashboardOperationName],
       ],
     };

@@ -3,7 +3,7 @@ import type { StoredAnswer } from '@vat/domain';
 import { errorFields } from '@vat/runtime';
 import type { IRouter, RequestHandler, Response } from 'express';
 import { type CoverageRoutesDeps, coverageRoutes } from '../coverage/coverage-routes.js';
-import { callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
+import { callerAgain, callerOf, contextOf, fingerprintOf, idempotencyKeyOf, ownedId, readerOf } from '../http/call.js';
 import { parse, parseQuery } from '../http/parse.js';
 import { resources } from '../http/resource.js';
 import { type JsonReply, type Routes, SENT, type StoredReply, storedAnswer } from '../http/route.js';
@@ -54,12 +54,19 @@ const routesOf = (deps: RoutesDeps): Routes => ({
   ...usageRoutes(deps),
 });
 
+/** Finds the caller again: a body may take a minute to arrive, and the key or the session may have ended meanwhile. */
+const findCallerAgain: RequestHandler = async (_req, res, next) => {
+  await callerAgain(res);
+  next();
+};
+
 const gatesOf = (operation: Operation, { reading, changing }: Gates): RequestHandler[] => {
   const { method, key, live, body, uploads } = operation;
+  const readBody = body ? [jsonBody] : method === 'post' && !uploads ? noBody : [];
   return [
     ...(key === false ? [] : accessOf(operation) === 'read' ? reading : changing),
     ...(live ? [refuseTestKey] : []),
-    ...(body ? [jsonBody] : method === 'post' && !uploads ? noBody : []),
+    ...(readBody.length > 0 ? [...readBody, findCallerAgain] : []),
   ];
 };
 
