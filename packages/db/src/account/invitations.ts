@@ -83,8 +83,8 @@ export const findInvitation =
   };
 
 /**
- * Creates the user of an invitation and deletes it. Changes nothing unless it returns `inserted`. Of two calls with the same
- * token one succeeds: they wait for each other at the row of the account.
+ * Creates the user of an invitation and deletes it, with any other one for the same address. Changes nothing unless it returns
+ * `inserted`. Of two calls with the same token one succeeds: they wait for each other at the row of the account.
  */
 export const insertMember =
   (db: Database) =>
@@ -108,7 +108,10 @@ export const insertMember =
         VALUES (${id}::uuid, ${accountId}::uuid, ${email}, ${passwordHash}, ${invitation.role}, ${now}::timestamptz)
         ON CONFLICT (email) DO NOTHING`;
       if (inserted === 0) return 'taken';
-      await tx.$executeRaw`DELETE FROM invitation WHERE id = ${invitation.id}::uuid`;
+      // Also another one for this address: with it the member could come back after a removal.
+      await tx.$executeRaw`
+        DELETE FROM invitation
+        WHERE account_id = ${accountId}::uuid AND (id = ${invitation.id}::uuid OR email = ${email})`;
       return 'inserted';
     });
 

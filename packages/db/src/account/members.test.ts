@@ -26,9 +26,9 @@ const account = async (...roles: Role[]) => {
   });
   return { id, userIds: users.map((user) => user.id) as [string, ...string[]] };
 };
-const invite = async (accountId: string, invitedBy: string, expiresAt = LATER) => {
+const invite = async (accountId: string, invitedBy: string, expiresAt = LATER, email: string | null = null) => {
   const tokenHash = randomBytes(32);
-  const invitation = { id: newUuid(), accountId, invitedBy, tokenHash, email: null, role: 'member' as const };
+  const invitation = { id: newUuid(), accountId, invitedBy, tokenHash, email, role: 'member' as const };
   const times = { createdAt: NOW, expiresAt, mailDueAt: null };
   expect(await insertInvitation(connected.db)({ ...invitation, ...times }, LIMITS)).toBe('inserted');
   return { accountId, tokenHash };
@@ -60,6 +60,17 @@ test('the invitations of an owner end when the owner is demoted or removed, and 
   await changeMember(connected.db)({ accountId, ownerId, userId: removed, role: null });
   for (const invitation of ended) expect(await join(invitation)).toBe('missing');
   if (kept) expect(await join(kept)).toBe('inserted');
+});
+
+test('a removed member does not come back by another invitation for the same address', async () => {
+  const { id: accountId, userIds } = await account('owner');
+  const [ownerId] = userIds;
+  const email = `${newUuid()}@example.com`;
+  const [used, other] = [await invite(accountId, ownerId), await invite(accountId, ownerId, LATER, email)];
+  const member = { id: newUuid(), email, passwordHash: 'x', now: NOW };
+  expect(await insertMember(connected.db)(used, member, LIMITS.members)).toBe('inserted');
+  await changeMember(connected.db)({ accountId, ownerId, userId: member.id, role: null });
+  expect(await insertMember(connected.db)(other, { ...member, id: newUuid() }, LIMITS.members)).toBe('missing');
 });
 
 test('nobody joins an account while it is erased', async () => {
