@@ -13,6 +13,7 @@ const STALLED_MS = 500;
 /** Sends one large file to `read`, which gets a promise of the server's end and returns whether the file was complete. */
 const download = async (
   read: (answer: IncomingMessage, served: Promise<unknown>) => Promise<void>,
+  signal = new AbortController().signal,
 ): Promise<boolean> => {
   const app = express();
   const server = createServer(app).listen(0, '127.0.0.1');
@@ -21,10 +22,7 @@ const download = async (
       const zip = Readable.from([FILE], { objectMode: false });
       const beforeEnd = async () => undefined;
       const limits = { stalledMs: STALLED_MS, pollIntervalMs: 20 };
-      sendZip(res, zip, { fileName: 'a.zip', signal: new AbortController().signal, beforeEnd, ...limits }).then(
-        resolve,
-        reject,
-      );
+      sendZip(res, zip, { fileName: 'a.zip', signal, beforeEnd, ...limits }).then(resolve, reject);
     });
   });
   await once(server, 'listening');
@@ -61,4 +59,19 @@ test('a client that stops reading is disconnected', async () => {
     await served;
   };
   expect(await download(stops)).toBe(false);
+});
+
+test('a download ends at once when its lease is lost, since another one may run', async () => {
+  const lease = new AbortController();
+  let taken = 0;
+  const reads = async (answer: IncomingMessage, served: Promise<unknown>) => {
+    answer.on('error', () => undefined);
+    answer.on('data', (chunk: Buffer) => {
+      taken += chunk.length;
+      lease.abort();
+    });
+    await expect(served).rejects.toMatchObject({ name: 'AbortError' });
+  };
+  expect(await download(reads, lease.signal)).toBe(false);
+  expect(taken).toBeLessThan(FILE.length / 2);
 });

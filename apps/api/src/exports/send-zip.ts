@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type AccountLeases, newUuid } from '@vat/domain';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
+import { sendChunks } from '../http/connection.js';
 
 /** A client that reads nothing for this long is disconnected, so that its lease is free within 15 s. */
 const STALLED_MS = 10_000;
@@ -53,12 +53,12 @@ export const sendZip = async (
   res.setHeader('Content-Type', 'application/zip');
   res.setHeader('Content-Disposition', contentDisposition(fileName));
   try {
-    await pipeline(chunks, res, { signal, end: false });
+    await sendChunks(res, chunks, signal);
     await beforeEnd();
     res.end();
   } catch (error) {
     // The client disconnected, or was disconnected because it stalled.
-    if (res.destroyed) return;
+    if (res.destroyed && !signal.aborted) return;
     await beforeEnd();
     res.destroy();
     throw error;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
@@ -17,6 +18,27 @@ export const goneOf = (res: Response): AbortSignal => {
   if (res.destroyed) gone.abort();
   res.once('close', () => gone.abort());
   return gone.signal;
+};
+
+/**
+ * Sends chunks as fast as the client reads them, without ending the answer. Closes the connection and rejects with the reason of
+ * `signal` when it aborts: `pipeline` with a signal writes all chunks before it rejects.
+ */
+export const sendChunks = async (
+  res: Response,
+  chunks: () => AsyncGenerator<string | Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> => {
+  signal.throwIfAborted();
+  const close = (): void => void res.destroy();
+  signal.addEventListener('abort', close);
+  try {
+    await pipeline(chunks, res, { end: false });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', close);
+  }
 };
 
 /**

@@ -22,6 +22,7 @@ const pageOf = (after: string | null, limit: number): StoredLine[] =>
 /** Serves results whose pages `read` returns. `ended`: how the streaming ended; `waiting`: the maximum of bytes not sent yet. */
 const serve = async (read: (after: string | null, limit: number) => StoredLine[]) => {
   const seen = { reads: 0, waiting: 0, leaseFreed: false, ended: null as null | 'done' | Error };
+  const lease = new AbortController();
   const app = express();
   app.get('/', async (_req, res) => {
     const counted = (after: string | null, limit: number) => {
@@ -38,7 +39,7 @@ const serve = async (read: (after: string | null, limit: number) => StoredLine[]
         form: FORM,
         read: counted,
         stalledMs: STALLED_MS,
-        signal: new AbortController().signal,
+        signal: lease.signal,
         beforeEnd: async () => {
           seen.leaseFreed = true;
         },
@@ -50,7 +51,7 @@ const serve = async (read: (after: string | null, limit: number) => StoredLine[]
     }
   });
   server = await openHttpServer(app);
-  return { seen, url: server.url };
+  return { seen, lease, url: server.url };
 };
 
 test('reads no faster than the client', async () => {
@@ -92,6 +93,16 @@ test('is aborted when the rest cannot be read, so that an incomplete file is not
   const response = await fetch(url);
   await expect(response.text()).rejects.toThrow();
   expect(seen.ended).toEqual(new Error('the database is away'));
+});
+
+test('ends at once when its lease is lost, since another download may have taken its place', async () => {
+  const { seen, lease, url } = await serve((after, limit) => pageOf(after, Number(after) < 50_000 ? limit : 3));
+  const response = await fetch(url);
+  lease.abort();
+  await expect(response.text()).rejects.toThrow();
+  await until('the end', () => seen.ended);
+  expect(seen.ended).toMatchObject({ name: 'AbortError' });
+  expect(seen.reads).toBeLessThan(50);
 });
 
 test.each([

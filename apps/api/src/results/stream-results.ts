@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { XLSX_TYPE } from '@vat/contracts';
 import type { ResultsHead } from '@vat/db';
@@ -6,6 +5,7 @@ import { AppError } from '@vat/domain';
 import { type CsvCell, type CsvDelimiter, type ResultsWriter, resultsFile, resultsWorkbook } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
+import { sendChunks } from '../http/connection.js';
 
 /**
  * The name of a results file in ASCII, for clients without support for other characters: `Übersicht-results.csv` becomes
@@ -122,7 +122,7 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
   describeResults(res, results);
   res.setTimeout(stalledMs, () => res.destroy());
   try {
-    await pipeline(chunks, res, { signal, end: false });
+    await sendChunks(res, chunks, signal);
     await beforeEnd();
     res.end();
   } catch (error) {
