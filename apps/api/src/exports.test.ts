@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { newUuid, uuidOf } from '@vat/domain';
+import { hashApiKey, newUuid, uuidOf } from '@vat/domain';
 import {
   authorityExtensions,
   certificatePem,
@@ -256,6 +256,20 @@ test('an error in the middle closes the connection, and the account can export a
   expect(await statusOf(account, world.apis[1])).toBe(200);
   const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted during the export'));
   expect(failure).toBeDefined();
+});
+
+test('an export ends when its key is revoked, and the log says why', async () => {
+  const account = await insertAccount(world);
+  await insertMuch(account);
+  const running = await begin(account);
+  expect(running.statusCode).toBe(200);
+  await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(account.live_key)]);
+  const id = String(running.headers['x-request-id']);
+  const written = await until('the log line', () =>
+    world.apis[0]?.lines().find((line) => line.includes('ended early') && line.includes(id)),
+  );
+  expect(JSON.parse(written)).toMatchObject({ level: 'warn', code: 'UNAUTHORIZED' });
+  await expect(buffer(running)).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
 
 test('a coverage that is deleted during its download closes the connection, and the log says why', async () => {

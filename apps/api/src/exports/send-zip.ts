@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type AccountLeases, newUuid } from '@vat/domain';
+import { type AccountLeases, AppError, newUuid } from '@vat/domain';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
 import { sendChunks } from '../http/connection.js';
@@ -12,7 +12,7 @@ const CHUNK_BYTES = 65_536;
 
 type SendZip = {
   fileName: string;
-  /** Closes the connection when it aborts. */
+  /** Closes the connection when it aborts. Its reason is then the error. */
   signal: AbortSignal;
   /** Runs after the last byte or an error, and before the client can see the end of the answer. Never rejects. */
   beforeEnd: () => Promise<void>;
@@ -72,8 +72,17 @@ export const sendZip = async (
 const LEASE_MS = 9_000;
 const RENEW_INTERVAL_MS = 3_000;
 
-/** A lease that is held. `lost` aborts when the lease may have expired, so another holder may have taken it. `release` never rejects. */
+/**
+ * A lease that is held. `lost` aborts when the lease may have expired, so another holder may have taken it, and when the caller
+ * may read no more. `release` never rejects.
+ */
 export type HeldLease = { lost: AbortSignal; release: () => Promise<void> };
+
+/**
+ * Takes a lease of an account. `verifyCaller` throws an AppError, which becomes the reason of `lost`, when the key or the session of
+ * the call has ended: a file may take hours to send.
+ */
+export type HoldLease = (accountId: string, verifyCaller: () => Promise<unknown>) => Promise<HeldLease | null>;
 
 type HoldLeaseDeps = { leases: AccountLeases; onFailure: (error: unknown) => void };
 
@@ -82,8 +91,8 @@ type HoldLeaseDeps = { leases: AccountLeases; onFailure: (error: unknown) => voi
  * A lease is a row that must be renewed, so that it expires within {@link LEASE_MS} when its process dies.
  */
 export const holdLease =
-  ({ leases, onFailure }: HoldLeaseDeps) =>
-  async (accountId: string): Promise<HeldLease | null> => {
+  ({ leases, onFailure }: HoldLeaseDeps): HoldLease =>
+  async (accountId, verifyCaller) => {
     const holder = newUuid();
     let renewedAt = performance.now();
     if (!(await leases.take(accountId, holder, LEASE_MS))) return null;
@@ -91,9 +100,11 @@ export const holdLease =
     const renew = async () => {
       const at = performance.now();
       try {
+        await verifyCaller();
         if (await leases.renew(accountId, holder, LEASE_MS)) renewedAt = at;
         else lost.abort();
       } catch (error) {
+        if (error instanceof AppError) return lost.abort(error);
         onFailure(error);
         // The lease expires before the next attempt to renew it.
         if (at + RENEW_INTERVAL_MS - renewedAt > LEASE_MS) lost.abort();

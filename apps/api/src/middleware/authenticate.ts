@@ -54,7 +54,8 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
     const findCaller = async (): Promise<Caller> => {
       const caller = isApiKeyForm(key) ? await find(key) : null;
       if (caller) return caller;
-      res.setHeader('WWW-Authenticate', 'Bearer');
+      // A file whose caller is verified while it is sent has its headers already.
+      if (!res.headersSent) res.setHeader('WWW-Authenticate', 'Bearer');
       throw new AppError('UNAUTHORIZED');
     };
     contextOf(res).findCaller = findCaller;

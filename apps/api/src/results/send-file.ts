@@ -2,8 +2,8 @@ import type { ResultsHead } from '@vat/db';
 import { AppError, type IdKind, publicId, type StoredId } from '@vat/domain';
 import type { CsvDelimiter } from '@vat/spreadsheet';
 import type { Request, Response } from 'express';
-import type { HeldLease } from '../exports/send-zip.js';
-import { found } from '../http/call.js';
+import type { HoldLease } from '../exports/send-zip.js';
+import { callerAgain, found } from '../http/call.js';
 import { SENT } from '../http/route.js';
 import { describeResults, type Results, type ResultsForm, type StoredLine, streamResults } from './stream-results.js';
 
@@ -17,13 +17,17 @@ const DOWNLOAD_RETRY_AFTER_S = 2;
 type HeldDownload = { stalledMs: number; signal: AbortSignal; beforeEnd: () => Promise<void> };
 
 /** Sends a file with results while it holds one of the downloads of the account. Throws TOO_MANY_DOWNLOADS. */
-export type SendFile = (accountId: string, send: (held: HeldDownload) => Promise<void>) => Promise<typeof SENT>;
+export type SendFile = (
+  accountId: string,
+  res: Response,
+  send: (held: HeldDownload) => Promise<void>,
+) => Promise<typeof SENT>;
 
 /** `holdDownload`: null when the account has the maximum number of downloads, over all processes. */
 export const sendFile =
-  (holdDownload: (accountId: string) => Promise<HeldLease | null>): SendFile =>
-  async (accountId, send) => {
-    const lease = await holdDownload(accountId);
+  (holdDownload: HoldLease): SendFile =>
+  async (accountId, res, send) => {
+    const lease = await holdDownload(accountId, () => callerAgain(res));
     if (!lease) throw new AppError('TOO_MANY_DOWNLOADS', { extra: { retry_after: DOWNLOAD_RETRY_AFTER_S } });
     try {
       await send({ stalledMs: STALLED_MS, signal: lease.lost, beforeEnd: lease.release });
@@ -61,7 +65,8 @@ export const resultsRoutes = <Kind extends IdKind, Line extends StoredLine, Colu
     const head = found(await deps.findHead(id, accountId));
     const read = (afterId: string | null, limit: number) => deps.read(id, afterId, limit);
     const results = { id: publicId(kind, id), head, form, columns: deps.columns, resultOf: deps.resultOf, read };
-    if (req.method !== 'HEAD') return deps.sendFile(accountId, (held) => streamResults(res, { ...results, ...held }));
+    if (req.method !== 'HEAD')
+      return deps.sendFile(accountId, res, (held) => streamResults(res, { ...results, ...held }));
     describeResults(res, results);
     res.end();
     return SENT;

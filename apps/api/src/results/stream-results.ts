@@ -58,7 +58,7 @@ export type Results<Line extends StoredLine, Column extends string> = ResultsFil
   read: (afterId: string | null, limit: number) => Promise<Line[]>;
   /** A client that reads nothing for this long is disconnected, since its page stays in memory. Milliseconds. */
   stalledMs: number;
-  /** Closes the connection when it aborts. */
+  /** Closes the connection when it aborts. Its reason is then the error. */
   signal: AbortSignal;
   /** Runs before the end of the file is sent. Never rejects. */
   beforeEnd: () => Promise<void>;

@@ -19,15 +19,15 @@ import {
 } from '@vat/evidence';
 import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
-import type { HeldLease } from '../exports/send-zip.js';
+import type { HoldLease } from '../exports/send-zip.js';
 import { sendZip } from '../exports/send-zip.js';
-import { found, normalizeNumber, ownedId } from '../http/call.js';
+import { callerAgain, found, normalizeNumber, ownedId } from '../http/call.js';
 import { type Routes, SENT } from '../http/route.js';
 
 export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   proveMany: ProveChecks;
   /** `null` when an export of the account runs already, in whatever process. */
-  holdLease: (accountId: string) => Promise<HeldLease | null>;
+  holdLease: HoldLease;
   chooseEvidence: ChooseEvidence;
   chooseCovering: ChooseCovering;
   findCoverage: (id: StoredId<'coverage'>, accountId: string) => Promise<Coverage | null>;
@@ -81,7 +81,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
       return SENT;
     }
 
-    const lease = await deps.holdLease(accountId);
+    const lease = await deps.holdLease(accountId, () => callerAgain(res));
     if (!lease) throw new AppError('EXPORT_IN_PROGRESS');
     try {
       const { accountName, ...chosen } = coverage
