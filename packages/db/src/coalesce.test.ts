@@ -87,3 +87,30 @@ test('calls of different keys do not share a statement', async () => {
   await Promise.all(['a1', 'b1', 'a2', 'b2', 'a3'].map(call));
   expect(runs).toEqual([['a1'], ['b1', 'b2'], ['a2', 'a3']]);
 });
+
+test('the key of each call is computed once, however many calls of other keys wait', async () => {
+  let computed = 0;
+  const call = coalesce(async (inputs: number[]) => inputs, {
+    concurrency: 4,
+    keyOf: (n) => {
+      computed += 1;
+      return String(n);
+    },
+  });
+  await Promise.all(Array.from({ length: 1_000 }, (_, n) => call(n)));
+  expect(computed).toBe(1_000);
+});
+
+test('a key with more calls than a statement serves takes turns with others', async () => {
+  const runs: string[] = [];
+  const call = coalesce(
+    async (inputs: string[]) => {
+      runs.push(`${inputs[0]} ${inputs.length}`);
+      await turn();
+      return inputs;
+    },
+    { concurrency: 1, keyOf: (key) => key },
+  );
+  await Promise.all(['a', ...Array.from({ length: 150 }, () => 'a'), 'b'].map(call));
+  expect(runs).toEqual(['a 1', 'a 100', 'b 1', 'a 50']);
+});

@@ -7,7 +7,7 @@ const HUNG_AFTER_MS = 1_000;
 type CoalesceOptions<Input> = {
   /** How many statements run at once. */
   concurrency: number;
-  /** Calls share a statement only with calls of the same key; by default with all. */
+  /** Calls share a statement only with calls of the same key, and keys take turns; by default a call shares it with all. */
   keyOf?: (input: Input) => string;
   /**
    * What follows when a statement fails. `each`, the default: each of its calls is retried alone, so that no call fails because
@@ -25,10 +25,11 @@ type CoalesceOptions<Input> = {
  */
 export const coalesce = <Input, Output>(
   run: (inputs: Input[]) => Promise<Output[]>,
-  { concurrency, keyOf, retry = 'each', hungAfterMs = HUNG_AFTER_MS }: CoalesceOptions<Input>,
+  { concurrency, keyOf = () => '', retry = 'each', hungAfterMs = HUNG_AFTER_MS }: CoalesceOptions<Input>,
 ): ((input: Input) => Promise<Output>) => {
   type Call = { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void };
-  let waiting: Call[] = [];
+  /** By key: the one that has the next statement first. */
+  const waiting = new Map<string, Call[]>();
   let running = 0;
 
   const rejectAll = (calls: Call[], error: unknown): void => {
@@ -47,7 +48,9 @@ export const coalesce = <Input, Output>(
     } catch (error) {
       const hasHung = performance.now() - startedAt >= hungAfterMs;
       if (!hasHung && mayRetry) return retry === 'together' ? [calls] : calls.map((call) => [call]);
-      rejectAll(hasHung ? [...calls, ...retried.splice(0).flat(), ...waiting.splice(0)] : calls, error);
+      const failed = hasHung ? [...calls, ...retried.splice(0).flat(), ...[...waiting.values()].flat()] : calls;
+      if (hasHung) waiting.clear();
+      rejectAll(failed, error);
     }
     return [];
   };
@@ -57,22 +60,27 @@ export const coalesce = <Input, Output>(
   };
 
   const takeNext = (): Call[] => {
-    const [first] = waiting;
-    if (keyOf === undefined || first === undefined) return waiting.splice(0, MAX_CALLS);
-    const key = keyOf(first.input);
-    const next = new Set(waiting.filter(({ input }) => keyOf(input) === key).slice(0, MAX_CALLS));
-    waiting = waiting.filter((call) => !next.has(call));
-    return [...next];
+    const [next] = waiting;
+    if (next === undefined) return [];
+    const [key, calls] = next;
+    const taken = calls.splice(0, MAX_CALLS);
+    waiting.delete(key);
+    if (calls.length > 0) waiting.set(key, calls);
+    return taken;
   };
   const work = async (): Promise<void> => {
     running += 1;
-    while (waiting.length > 0) await serve(takeNext());
+    while (waiting.size > 0) await serve(takeNext());
     running -= 1;
   };
 
   return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject });
+      const call = { input, resolve, reject };
+      const key = keyOf(input);
+      const others = waiting.get(key);
+      if (others) others.push(call);
+      else waiting.set(key, [call]);
       if (running < concurrency) void work();
     });
 };
