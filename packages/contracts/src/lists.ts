@@ -14,12 +14,15 @@ export const pageQuery = {
 /** Query of a list without filters. */
 export const pageListQuery = z.strictObject(pageQuery);
 
+/** The last time that RFC 3339 can write. In UTC a time with an offset may be later. */
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** A time in RFC 3339, or a date, which means the beginning of that day in UTC. */
 export const moment = () =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // No row is older than 1970, and Postgres has no year 0, which RFC 3339 allows.
-    .transform((text) => new Date(Math.max(0, Date.parse(text))))
+    .transform((text) => new Date(Math.min(Math.max(0, Date.parse(text)), LAST_MOMENT)))
     .meta({
       openapi: {
         type: 'string',

@@ -66,6 +66,12 @@ test('the history is filtered by member state and period, and refuses more than 
   }
 });
 
+test('a period that begins or ends after the year 9999 in UTC is shown in RFC 3339', async () => {
+  const last = '9999-12-31T23:59:59.999Z';
+  expect((await history('?to=9999-12-31T23:59:59-12:00').expect(200)).body).toMatchObject({ to: last, data: [] });
+  expect((await history('?from=9999-12-31T23:59:59-12:00').expect(200)).body).toMatchObject({ from: last, data: [] });
+});
+
 test('the lookups of the workers are counted by the hour, over all of them', async () => {
   await world.http().post('/v1/checks', { vat_number: 'NL004495445B01' }).expect(201);
   await world.http().post('/v1/checks', { vat_number: 'NL010000446B01' }).expect(201);
