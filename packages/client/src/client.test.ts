@@ -100,6 +100,16 @@ describe('a call', () => {
     expect(keys()).toEqual(['order-7']);
   });
 
+  it('is repeated within the total time also where chance lengthens the wait', async () => {
+    const connection = { apiKey: 'vat_test_key', baseUrl: service.baseUrl };
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    const client = createClient(connection, { now: () => 0, sleep, random: () => 0.999 });
+    service.script(refusal(429, 'TOO_MANY_PENDING', { retry_after: 110 }), { body: { used: 3 } });
+    await client.call('getUsage');
+    expect(waits).toEqual([120_000]);
+  });
+
   it('without an Idempotency-Key is repeated only when nothing was done', async () => {
     service.script(refusal(429, 'RATE_LIMITED', { retry_after: 1 }), 'close');
     expect((await failure(service.client.call('sendTestEvent'))).name).toBe('ConnectionError');

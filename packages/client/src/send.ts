@@ -115,9 +115,10 @@ export const createSender =
       const got = isAnswer
         ? { status: answer.status, headers: answer.headers, body: parseJson(answer.bytes) }
         : { status: null, headers: new Headers(), body: null };
-      const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs: now() - startedAt }, ...got }, policy);
+      const elapsedMs = now() - startedAt;
+      const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs }, ...got }, policy);
       if (delay === null) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
-      await sleep(delay * (1 + RETRY_POLICY.spread * random()), signal);
+      await sleep(Math.min(delay * (1 + policy.spread * random()), policy.totalMs - elapsedMs), signal);
     }
   };
 
