@@ -116,6 +116,14 @@ describe('a call', () => {
     expect([service.calls.length, service.waits]).toEqual([2, [1_000]]);
   });
 
+  it('that changes or deletes is repeated without an Idempotency-Key, as it does no harm when it is executed twice', async () => {
+    service.script('close', { body: { watch_id: 'wat_1' } }, 'close', { status: 204, body: '' });
+    await service.client.call('updateWatch', { id: 'wat_1', body: { status: 'paused' } });
+    await service.client.call('deleteWatch', { id: 'wat_1' });
+    expect(service.calls.map(({ method }) => method)).toEqual(['PATCH', 'PATCH', 'DELETE', 'DELETE']);
+    expect(keys()).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
   it('that is refused rejects with code, fields and the id of the call', async () => {
     service.script(refusal(429, 'QUOTA_EXCEEDED', { reset_at: '2026-12-01T00:00:00.000Z' }));
     expect(await failure(service.client.check({ vat_number: 'DE100' }))).toMatchObject({
