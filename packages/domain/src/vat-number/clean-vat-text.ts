@@ -46,7 +46,7 @@ const NAMES = [
   ...['ДДС', 'ИНПОДДС', 'ИНПОЗДДС', 'ЕИК', 'DDS', 'EIK', 'BULSTAT'], // BG
   ...['ΑΦΜ', 'ΦΠΑ', 'AFM', 'FPA'], // CY, EL
   ...['DIC', 'DPH', 'ICDPH'], // CZ, SK
-  ...['CVR', 'MOMS', 'MOMSREG', 'MOMSREGISTRERINGS'], // DK, SE
+  ...['CVR', 'SENR', 'SENUMMER', 'MOMS', 'MOMSREG', 'MOMSREGISTRERINGS'], // DK, SE
   ...['KMKR'], // EE
   ...['NIF', 'CIF', 'IVA', 'NIPC'], // ES, PT
   ...['ALV'], // FI
