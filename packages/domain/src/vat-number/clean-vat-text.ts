@@ -41,7 +41,7 @@ export const cleanVatText = (text: string): string =>
  */
 const NAMES = [
   ...['VAT', 'VATIN', 'TAX'],
-  ...['UID', 'UST', 'USTID', 'MWST', 'UMSATZSTEUER'], // AT, DE
+  ...['UID', 'ATUNR', 'ATUNUMMER', 'UST', 'USTID', 'MWST', 'UMSATZSTEUER'], // AT, DE
   ...['TVA', 'BTW'], // BE, FR, LU, NL
   ...['ДДС', 'ИНПОДДС', 'ИНПОЗДДС', 'ЕИК', 'DDS', 'EIK', 'BULSTAT'], // BG
   ...['ΑΦΜ', 'ΦΠΑ', 'AFM', 'FPA'], // CY, EL

@@ -344,6 +344,8 @@ describe('readVatNumber on numbers as people paste them', () => {
     ['CVR-nr. 13585628', 'DK', 'DK13585628'],
     ['Moms: DK13585628', undefined, 'DK13585628'],
     ['SE-nr. DK13585628', undefined, 'DK13585628'],
+    ['ATU-Nr.: ATU13585627', undefined, 'ATU13585627'],
+    ['ATU-Nummer 13585627', 'AT', 'ATU13585627'],
     ['SE-nummer: 13585628', 'DK', 'DK13585628'],
     ['CVR/SE-nr.: DK 13585628', undefined, 'DK13585628'],
     ['Momsreg.nr. SE556188840401', undefined, 'SE556188840401'],
