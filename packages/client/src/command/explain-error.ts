@@ -9,6 +9,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOT_FOUND: 'Check the id, and that the key is of the same account and mode.',
 };
 
+/** What to do about a request that was abandoned for a reason that does not pass by itself. */
+const AFTER_ABANDONMENT: Readonly<Record<string, string>> = {
+  INVALID_REQUESTER: 'check the number again without that requester, or with another one.',
+  ACCOUNT_DISABLED: 'ask the operator of the service to enable the account.',
+};
+
 /** An error in sentences for people: what happened, and what to do about it. */
 export const explainError = (error: unknown): string => {
   if (error instanceof ApiError) {
@@ -25,7 +31,8 @@ export const explainError = (error: unknown): string => {
     return [`${error.message} (${error.code})`, ...details, ...(remedy ? [remedy] : []), ...trace].join(' ');
   }
   if (error instanceof ConnectionError) return `${error.message} Check VAT_API_URL, and that the service is running.`;
-  if (error instanceof AbandonedError) return `${error.message} Nothing was charged; check the number again later.`;
+  if (error instanceof AbandonedError)
+    return `${error.message} Nothing was charged; ${AFTER_ABANDONMENT[error.request.reason ?? ''] ?? 'check the number again later.'}`;
   if (error instanceof CheckHashError)
     return `The check does not verify: ${error.message}. Something between you and the service changed it; do not rely on it.`;
   return error instanceof Error ? error.message : String(error);
