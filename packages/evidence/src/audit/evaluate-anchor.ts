@@ -29,7 +29,10 @@ export type AnchorsReport = {
   development: number;
   /** Anchors whose time-stamp has expired and that hold because of a later anchor. */
   renewed: RenewedAnchors[];
-  /** When the newest valid time-stamp of an anchor expires; null if there is none. Later ones must be made before that. */
+  /**
+   * When the newest valid time-stamp of an anchor expires, without those of the development authority; null if there is none.
+   * Later ones must be made before that.
+   */
   validUntil: Date | null;
   differences: AnchorDifference[];
   /** Differences beyond the maximum that is listed. */

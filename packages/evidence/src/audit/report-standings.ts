@@ -54,8 +54,9 @@ export const reportStandings = (
       differs({ kind: 'anchor_expired', anchor_seq: first, detail: `${whose}${describeStanding(standing)}` });
     }
   }
+  // Those of the development authority are valid for decades, but they renew no other authority's.
   const valid = chain.flatMap(({ seq, stamp }) =>
-    stamp && standings.anchors.get(seq)?.kind === 'current' ? stamp.validUntil : [],
+    stamp && !stamp.development && standings.anchors.get(seq)?.kind === 'current' ? stamp.validUntil : [],
   );
   report.validUntil = valid.length === 0 ? null : new Date(valid.reduce((one, other) => Math.max(one, other)));
   return standings;

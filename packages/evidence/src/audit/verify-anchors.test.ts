@@ -3,6 +3,7 @@ import { type AnchorAudit, type AnchorToVerify, newUuid, publicId, type StampFac
 import { type Anchor, encodeAnchor, hashAnchor } from '../anchor/anchor.js';
 import { closeAnchor } from '../anchor/close-anchor.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
+import { DEVELOPMENT_POLICY } from '../timestamp/object-identifiers.js';
 import { verifyTimestamp } from '../timestamp/verify-timestamp.js';
 import { definedTree } from '../tree/defined-tree.fixture.js';
 import { expiresSoon } from './report-standings.js';
@@ -18,6 +19,7 @@ const late = authority('Late', '2035-12-31', {
   key: generateKeyPairSync('rsa-pss', { modulusLength: 2048, ...PSS }).privateKey,
   hash: 'sha384',
 });
+const development = authority('Development', '2050-12-31', { policy: DEVELOPMENT_POLICY });
 
 type Made = { by: DatedAuthority; on: string };
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
@@ -81,6 +83,14 @@ describe('anchors whose time-stamps were made with certificates that expire', ()
     expect(expiresSoon(report.validUntil, day('2027-10-01'))).toBe(false);
     expect(expiresSoon(report.validUntil, day('2027-11-10'))).toBe(true);
     expect(expiresSoon(null, day('2027-11-10'))).toBe(false);
+  });
+
+  it('have an expiry to warn of, although those of the development authority are valid longer', async () => {
+    const audit = await record([
+      { by: development, on: '2024-01-01' },
+      { by: early, on: '2024-01-02' },
+    ]);
+    expect((await verifyOn('2025-06-01', audit)).validUntil).toEqual(day('2025-12-31'));
   });
 
   it('hold after that because of a later anchor, directly or over another one', async () => {

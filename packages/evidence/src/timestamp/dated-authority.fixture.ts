@@ -11,6 +11,8 @@ type Terms = {
   /** The key of the unit; an RSA-PSS key signs with RSA-PSS. */
   key?: KeyObject;
   hash?: TimestampHash;
+  /** The policy of its stamps. */
+  policy?: string;
 };
 
 /** An authority whose certificate is valid in a chosen period, and that stamps with any time. */
@@ -23,7 +25,7 @@ export type DatedAuthority = {
 const CENTURY = { from: new Date('2001-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };
 
 /** Creates an authority of that name, with a root of its own. */
-export const makeDatedAuthority = (name: string, { hash = 'sha256', ...period }: Terms): DatedAuthority => {
+export const makeDatedAuthority = (name: string, { hash = 'sha256', policy, ...period }: Terms): DatedAuthority => {
   const root = issueCertificate({
     ...{ subject: `${name} root`, issuer: null, extensions: authorityExtensions(), ...CENTURY },
   });
@@ -32,8 +34,9 @@ export const makeDatedAuthority = (name: string, { hash = 'sha256', ...period }:
     root: certificatePem(root.certificate),
     stamp: (data, at) => {
       const query = encodeQuery({ digest: createHash(hash).update(data).digest(), nonce: newSerial() });
-      const info = (given: { genTime: Date }) => {
+      const info = (given: { genTime: Date; policy: string }) => {
         given.genTime = at;
+        given.policy = policy ?? given.policy;
       };
       return forgeReply(query, unit, [root], { info });
     },
