@@ -666,7 +666,8 @@ def check_stamps(found, roots):
 
 # A certificate that has expired is no longer withdrawn if its key is stolen. So a time-stamp proves its time only as long
 # as its certificates are valid, or if a later time-stamp over it was made while they were valid and still holds itself.
-# The time-stamp of the whole dossier covers all others, so they are looked at as they were when the dossier was made.
+# The time-stamp of the whole dossier covers all others, so they are looked at as they were when the dossier was made. One of
+# a development authority shows no time: the operator of the service has its key.
 
 def pem_file(folder, name, certificates):
     path = os.path.join(folder, name)
@@ -736,7 +737,8 @@ def check_expired(stamps, anchors, linked, anchor_of, roots):
     """Reports the time-stamps that had expired when the dossier was made, unless a later anchor renews them. Returns those
     that hold. `linked`: the anchors that contain the hash of the one before, by `seq`, of all that are known."""
     expiries = find_expiries(stamps, roots)
-    made = stamps[SUMS].seconds if SUMS in stamps else int(time.time())
+    is_dated = SUMS in stamps and not stamps[SUMS].development
+    made = stamps[SUMS].seconds if is_dated else int(time.time())
     if SUMS in stamps and expiries[SUMS] < time.time():
         print_line('note', 'the certificate of %s expired on %s. If you received this dossier before that day, it is as good as '
                            'then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors '

@@ -55,7 +55,8 @@ const reportRenewed = (expired: readonly Expired[], report: ReportBuilder): void
 
 /**
  * Reports the time-stamps that had expired when the dossier was made, unless a later anchor renews them. The time-stamp of the
- * whole dossier covers all others, so they are looked at as of its time. Returns those that hold.
+ * whole dossier covers all others, so they are looked at as of its time, unless it is of the development authority, which shows
+ * no time. Returns those that hold.
  */
 export const checkExpired = (given: Given, report: ReportBuilder): FoundStamps => {
   const { stamps, now } = given;
@@ -64,7 +65,7 @@ export const checkExpired = (given: Given, report: ReportBuilder): FoundStamps =
     report.note(
       `The certificate of SHA256SUMS.tsr expired on ${time(seal.validUntil)}. If you received this dossier before that day, it is as good as then. Otherwise export it again: a new dossier has a new time-stamp, and the later anchors that renew the earlier ones.`,
     );
-  const expired = expiredBefore(seal?.genTime ?? now, given);
+  const expired = expiredBefore(seal && !seal.development ? seal.genTime : now, given);
   reportRenewed(expired, report);
   const holding: FoundStamps = new Map(stamps);
   for (const { stamped, standing } of expired) {

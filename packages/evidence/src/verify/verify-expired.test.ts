@@ -9,7 +9,7 @@ import type { DossierAnchor } from '../dossier/dossier-source.js';
 import { sampleSource } from '../dossier/sample-source.fixture.js';
 import { writeDossier } from '../dossier/write-dossier.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
-
+import { DEVELOPMENT_POLICY } from '../timestamp/object-identifiers.js';
 import { verifyDossier } from '../verify-dossier/index.js';
 
 const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
@@ -26,6 +26,7 @@ const middle = authority('Middle', '2025-06-30', {
   hash: 'sha384',
 });
 const late = authority('Late', '2099-12-31', { hash: 'sha512' });
+const development = authority('Development', '2099-12-31', { policy: DEVELOPMENT_POLICY });
 
 type Made = { by: DatedAuthority; on: string };
 /** The last four stamps renew each other; the fifth anchor contains no check of the dossier. */
@@ -92,7 +93,7 @@ const verify = async (stamps: readonly Made[], changes: Changes = {}) => {
       account: { id: '0195f1e2-0000-7000-8000-000000000001', name: 'Account' },
       createdAt: day(seal.on),
       choice: { from: null, to: null, vatNumber: null, reference: null },
-      certificates: async () => [early.root, middle.root, late.root],
+      certificates: async () => [early.root, middle.root, late.root, development.root],
       stamp,
     },
   );
@@ -180,5 +181,16 @@ describe('a dossier with time-stamps whose certificates expired before it was ma
     const whole = await verify(stamps, { seal });
     expect(whole).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
     expect(whole.output).toMatch(`note  the certificate of SHA256SUMS.tsr expired on ${EARLY}. If you received`);
+  });
+
+  it('does not hold if only the development authority says that the dossier was made before that', async () => {
+    const seal = { by: development, on: '2025-01-20' };
+    const { code, output } = await verify(RENEWED.slice(0, 2), { seal });
+    expect(code).toBe(1);
+    const reason = 'and no later anchor that contains its hash holds';
+    expect(wrongIn(output)).toEqual([
+      ...['1', '2'].map((seq) => `WRONG the certificate of anchors/${seq}.tsr expired on ${EARLY}, ${reason}`),
+      ...Array(2).fill(expect.stringContaining(`expired on ${EARLY}, ${reason} (VAT number`)),
+    ]);
   });
 });
