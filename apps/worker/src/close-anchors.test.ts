@@ -151,3 +151,17 @@ test('a clock that was set back does not put an anchor before its predecessor', 
   })();
   expect(closing).toMatchObject({ kind: 'closed', anchor: { closedAt: first.anchor.closedAt } });
 });
+
+const HOUR_MS = 3_600_000;
+
+test('an anchor that was closed while the clock was ahead is stamped once that time has come, so that its time-stamp holds', async () => {
+  await ground.insertChecks(1);
+  const ahead = () => new Date(now().getTime() + HOUR_MS);
+  await closeNextAnchor({ closeAlone: closeAlone(ground.db), now: ahead })();
+  // Closed after the clock was set right: an anchor is never earlier than the one before it.
+  await ground.insertChecks(1);
+  const { anchor } = await closed();
+  expect(anchor.closedAt.getTime()).toBeGreaterThan(now().getTime() + HOUR_MS / 2);
+  expect(await ground.stamp(anchor.id)).toMatchObject({ kind: 'failed', nextAttemptAt: anchor.closedAt });
+  expect(await ground.verify()).toMatchObject({ anchors: 2, differences: [] });
+});

@@ -85,8 +85,9 @@ export const findToken =
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
-    const [row] = await query(db, { ...REQUESTED, data: 'bytea' })`
-      SELECT ${selectList('s', REQUESTED)}, COALESCE(c.body, a.body) AS data
+    const [row] = await query(db, { ...REQUESTED, data: 'bytea', madeAt: 'timestamptz' })`
+      SELECT ${selectList('s', REQUESTED)}, COALESCE(c.body, a.body) AS data,
+        COALESCE(c.checked_at, a.closed_at) AS "madeAt"
       FROM stamp s LEFT JOIN "check" c ON s.kind = 'check' AND c.id = s.subject_id AND c.id = ${subjectId}::uuid
         LEFT JOIN anchor a ON s.kind = 'anchor' AND a.id = s.subject_id
       WHERE s.subject_id = ${subjectId}::uuid AND s.token IS NULL AND COALESCE(c.body, a.body) IS NOT NULL`;

@@ -9,7 +9,15 @@ class Refused extends Error {}
 
 const subjectId = newUuid();
 const accountId = newUuid();
-const stamp = { subjectId, kind: 'check', accountId, requestedAt: NOW, attempts: 0, data: new Uint8Array() } as const;
+const stamp = {
+  subjectId,
+  kind: 'check',
+  accountId,
+  requestedAt: NOW,
+  attempts: 0,
+  madeAt: NOW,
+  data: new Uint8Array(),
+} as const;
 
 /** Makes one attempt; `seen` names what was reported. */
 const attempt = async (make: () => Promise<MadeStamp>, abort = new AbortController().signal) => {

@@ -35,10 +35,14 @@ export type Stamp = {
   facts: StampFacts | null;
 };
 
-/** A stamp that is not made yet. `data`: the hashed form of the check, or of the anchor. */
+/** A stamp that is not made yet. `data`: the hashed form of the check, or of the anchor, which was made at `madeAt`. */
 export type PendingStamp = Pick<Stamp, 'subjectId' | 'kind' | 'accountId' | 'requestedAt' | 'attempts'> & {
   data: Uint8Array;
+  madeAt: Date;
 };
+
+/** How far the clock of a trusted authority may be behind ours: five minutes, plus its accuracy of at most one minute. */
+export const MAX_BEHIND_MS = 360_000;
 
 /** A stamp whose next attempt is due. */
 export type DueStamp = { subjectId: string; dueAt: Date };

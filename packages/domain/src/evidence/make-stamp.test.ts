@@ -12,6 +12,7 @@ const pending = (attempts: number): PendingStamp => ({
     accountId: null,
     requestedAt: NOW,
     attempts,
+    madeAt: NOW,
     data: new Uint8Array(32),
   },
 });
@@ -65,6 +66,18 @@ test('while the circuit is open no attempt is counted, and attempts are at least
   const { recorded } = await tryOnce(failing('no authority called'));
   expect(recorded).toEqual([
     { kind: 'failed', error: 'no authority called', counts: false, nextAttemptAt: inMs(60_000) },
+  ]);
+});
+
+test('a token that verifiers would refuse, because it is older than what it stamps, is not recorded; the next attempt is made when it cannot be', async () => {
+  const stamp = async () => ({ token: new Uint8Array(), ...FACTS });
+  const madeIn = async (ms: number) => (await tryOnce(stamp, { found: { ...pending(0), madeAt: inMs(ms) } })).recorded;
+  expect(await madeIn(360_000)).toMatchObject([{ kind: 'stamped' }]);
+  expect(await madeIn(360_001)).toEqual([
+    {
+      ...{ kind: 'failed', counts: true, nextAttemptAt: inMs(360_001) },
+      error: "stamped_early: the authority's time is 360001 ms before what it stamps was made",
+    },
   ]);
 });
 

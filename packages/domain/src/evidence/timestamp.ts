@@ -1,16 +1,17 @@
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, KeyToBind, RelockKey } from '../idempotency-key.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
-import type {
-  DueStamp,
-  FindCheckStamp,
-  FindPendingStamp,
-  PendingStamp,
-  RecordStamp,
-  Stamp,
-  StampCursor,
-  StampFacts,
-  StampOutcome,
+import {
+  type DueStamp,
+  type FindCheckStamp,
+  type FindPendingStamp,
+  MAX_BEHIND_MS,
+  type PendingStamp,
+  type RecordStamp,
+  type Stamp,
+  type StampCursor,
+  type StampFacts,
+  type StampOutcome,
 } from './evidence.js';
 
 /** Port: requests a time-stamp of the data's hash and verifies the answer; rejects when there is none. */
@@ -48,7 +49,15 @@ export const makeStamp =
     let outcome: StampOutcome;
     try {
       const { token, ...facts } = await stampData(stamp.data, signal);
-      outcome = { kind: 'stamped', token, facts };
+      const earlyMs = stamp.madeAt.getTime() - facts.genTime.getTime();
+      // Recorded while the clock was ahead. Verifiers refuse a token that is older than what it stamps, and it would stay.
+      outcome =
+        earlyMs > MAX_BEHIND_MS
+          ? {
+              ...{ kind: 'failed', counts: true, nextAttemptAt: stamp.madeAt },
+              error: `stamped_early: the authority's time is ${earlyMs} ms before what it stamps was made`,
+            }
+          : { kind: 'stamped', token, facts };
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === null || signal?.aborted) throw error;

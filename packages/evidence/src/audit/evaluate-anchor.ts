@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AnchorAudit, type AnchorToVerify, publicId, type StampFacts } from '@vat/domain';
+import { type AnchorAudit, type AnchorToVerify, MAX_BEHIND_MS, publicId, type StampFacts } from '@vat/domain';
 import { type Anchor, decodeAnchor } from '../anchor/anchor.js';
 import type { ChainedStamp, StampPeriod } from '../anchor/evaluate-stamps.js';
 import { type ChainEnd, verifyAnchorChain } from '../anchor/verify-anchor-chain.js';
@@ -76,9 +76,6 @@ type StoredToken = {
   /** PEM. A token of the development authority is verified with its own root, which it contains. */
   trustedRoots: readonly string[];
 };
-
-/** How far the clock of a trusted authority may be behind ours: five minutes, plus its accuracy of at most one minute. */
-const MAX_BEHIND_MS = 360_000;
 
 /**
  * The fault of a stored token, or its period if it has none. A token is faulty if it does not verify, differs from the facts
