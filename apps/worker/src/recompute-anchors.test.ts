@@ -72,6 +72,7 @@ test.each<[string, string, string[]]>([
     `INSERT INTO anchor_leaf VALUES ('${newUuid()}', sha256('x'), 1, 100)`,
     ['anchor_leaves', 'anchor_root'],
   ],
+  ['a leaf before the first', `INSERT INTO anchor_leaf VALUES ('${newUuid()}', sha256('x'), 1, -1)`, ['anchor_leaves']],
   [
     'a leaf moved out of its anchor',
     `UPDATE anchor_leaf SET anchor_seq = NULL, leaf_index = NULL WHERE ${leaf(99)}`,
@@ -190,6 +191,16 @@ test('a difference names the anchor and the check', async () => {
       detail: 'the body of the check is not what was anchored',
     },
   ]);
+});
+
+test('a second leaf in the last place of a page is found', async () => {
+  await ground.insertChecks(2_000);
+  const closing = await ground.close();
+  if (closing.kind !== 'closed') throw new Error('not closed');
+  await ground.stamp(closing.anchor.id);
+  const { seq } = closing.anchor;
+  await run(`INSERT INTO anchor_leaf VALUES ('${newUuid()}', sha256('x'), ${seq}, 1999)`);
+  expect(await kinds()).toEqual(['anchor_leaves']);
 });
 
 test('an aborted verification reports that it is partial', async () => {

@@ -21,6 +21,9 @@ const CHECK_STAMP = columns({
   ...FACTS,
 });
 
+/** The lowest value of the column. */
+const LOWEST_PLACE = -(2 ** 31);
+
 /** The tolerated difference between the clocks of two processes; dossiers use the same value. */
 const MAX_CLOCK_SKEW = '6 minutes';
 
@@ -38,10 +41,12 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   },
 
   leaves: async (seq, from, limit) => {
+    // No index is unique: no place before the first page is left out, and no second leaf of the last place of a page.
     const [row] = await query(db, LEAF_PAGE)`
       WITH slice AS MATERIALIZED (
-        SELECT check_id, leaf_index, hash FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from}::int
-        ORDER BY leaf_index LIMIT ${limit}::int
+        SELECT check_id, leaf_index, hash FROM anchor_leaf
+        WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from === 0 ? LOWEST_PLACE : from}::int
+        ORDER BY leaf_index FETCH FIRST (${limit}::int) ROWS WITH TIES
       )
       SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last, (
           SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
