@@ -37,16 +37,17 @@ const authorityUntil = (expiry: string) => {
 const early = authorityUntil('2025-12-31');
 const middle = authorityUntil('2027-12-31');
 const late = authorityUntil('2035-12-31');
-type Made = readonly [by: typeof early, on: string];
+/** `closed`: when the anchor was closed, by default when it was stamped. */
+type Made = readonly [by: typeof early, on: string, closed?: string];
 
 /** The calls of a service whose anchors were closed and stamped on these days, two anchors a page. */
 const open = async (stamps: readonly Made[]) => {
   const anchors: Anchor[] = [];
   const tokens = new Map<string, Uint8Array>();
-  for (const [by, on] of stamps) {
+  for (const [by, on, closed = on] of stamps) {
     const { anchor_id: _, ...previous } = anchors.at(-1) ?? { anchor_id: null };
     const before = 'seq' in previous ? previous : null;
-    const anchor = closeAnchor({ previous: before, size: 1, root: Buffer.alloc(32), closedAt: day(on) });
+    const anchor = closeAnchor({ previous: before, size: 1, root: Buffer.alloc(32), closedAt: day(closed) });
     const id = publicId('anchor', newUuid());
     anchors.push({ anchor_id: id, ...anchor });
     tokens.set(`/anchors/${id}.tsr`, await by(encodeAnchor(anchor), on));
@@ -93,6 +94,17 @@ describe('the time-stamp of an anchor, in the browser', () => {
       },
     ]);
     expect(await verify('2030-01-01', 2)).toEqual([{ holds: true, text: expect.stringContaining('anchor 4, which') }]);
+  });
+
+  it('holds because of an anchor that was stamped in time, although the authority was away for those after it', async () => {
+    const { verify, tokens, anchors } = await open([
+      [early, '2024-01-01'],
+      [late, '2025-12-29'],
+      [late, '2026-01-02', '2025-12-30'],
+      [late, '2026-01-02', '2025-12-31'],
+    ]);
+    tokens.delete(`/anchors/${anchors[3]?.anchor_id}.tsr`);
+    expect(await verify('2030-01-01')).toEqual([{ holds: true, text: expect.stringContaining('anchor 2, which') }]);
   });
 
   it('does not hold if no later anchor was stamped in time, or if the chain is broken', async () => {

@@ -10,6 +10,8 @@ type Listed = { data: Anchor[]; next_cursor: string | null };
 const ANCHORS_PER_PAGE = 100;
 /** Some months of anchors, so that the calls end within seconds. A dossier contains the later anchors of any time. */
 const MAX_PAGES = 25;
+/** Four days of anchors whose time-stamps may be late, because the authority was away. */
+const MAX_LATE = 100;
 
 const hashed = ({ anchor_id: _, ...anchor }: Anchor) => anchor;
 
@@ -50,10 +52,6 @@ const readChainFrom = async (api: Api, first: Anchor): Promise<Anchor[] | null> 
   return null;
 };
 
-/** The last anchor that was closed before a time-stamp expired, if it comes after that of the time-stamp. */
-const lastBefore = (chain: readonly Anchor[], after: number, expiry: number): Anchor | null =>
-  chain.findLast(({ seq, closed_at }) => seq > after && Date.parse(closed_at) <= expiry) ?? null;
-
 /**
  * The finding about the time-stamp of an anchor whose certificate has expired: which later anchor renews it, if any; also
  * if it does not verify. Nothing while the certificate is valid, or before there is a time-stamp.
@@ -75,13 +73,22 @@ export const verifyAnchorStamp = async (api: Api, anchor: Anchor, now: number): 
       },
     ];
   const stamps = new Map([[anchor.seq, own]]);
-  let [seq, last]: [number, VerifiedStamp] = [anchor.seq, own];
-  while (last.validUntil < now) {
-    const later = lastBefore(chain, seq, last.validUntil);
-    const stamp = later && (await readStamp(api, later));
-    if (!later || !stamp || 'refused' in stamp) break;
-    stamps.set(later.seq, stamp);
-    [seq, last] = [later.seq, stamp];
+  /** Reads the time-stamps of the later anchors that were closed before `expiry`, from the last one on, until one was made in time. */
+  const findInTime = async (after: number, expiry: number): Promise<[seq: number, stamp: VerifiedStamp] | null> => {
+    const closedInTime = chain.filter(({ seq, closed_at }) => seq > after && Date.parse(closed_at) <= expiry);
+    for (const later of closedInTime.toReversed().slice(0, MAX_LATE)) {
+      const stamp = await readStamp(api, later);
+      if (!stamp || 'refused' in stamp) continue;
+      stamps.set(later.seq, stamp);
+      if (stamp.genTime <= expiry) return [later.seq, stamp];
+    }
+    return null;
+  };
+  let [seq, expiry] = [anchor.seq, own.validUntil];
+  while (expiry < now) {
+    const later = await findInTime(seq, expiry);
+    if (later === null) break;
+    [seq, expiry] = [later[0], later[1].validUntil];
   }
   const linked = chain.map((one, index): ChainedStamp => {
     const before = chain[index - 1];
