@@ -99,6 +99,7 @@ test.each<[string, string, string[]]>([
     `UPDATE anchor SET root = ${flipped('root', 0)} WHERE seq = 2`,
     ['anchor_columns', 'anchor_root'],
   ],
+  ['the range of the leaves of a row', `UPDATE anchor SET last_leaf = first_leaf WHERE seq = 1`, ['anchor_columns']],
   ['the size of a row', `UPDATE anchor SET tree_size = 6 WHERE seq = 2`, ['anchor_columns', 'anchor_leaves']],
   [
     'the time of a row',

@@ -1,7 +1,7 @@
 import type { AnchorAudit, LeafDifference, LeafFault, StampFacts } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { all, columns, query, typed } from '../query.js';
-import { NIL } from '../uuid-bounds.js';
+import { MAX_ID, NIL } from '../uuid-bounds.js';
 import { ANCHOR_LIST, ANCHORS, anchorOfRow, readBlock, STAMPED_ANCHOR } from './anchors.js';
 import { FACTS, FACTS_LIST, splitFacts } from './timestamps.js';
 
@@ -9,6 +9,7 @@ const LEAF_PAGE = columns({
   hashes: 'bytea?',
   n: 'int4',
   last: 'int4?',
+  ranged: 'bool?',
   differing: typed<LeafDifference[] | null>('jsonb?'),
 });
 const CHECK_STAMP = columns({
@@ -48,7 +49,10 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from === 0 ? LOWEST_PLACE : from}::int
         ORDER BY leaf_index FETCH FIRST (${limit}::int) ROWS WITH TIES
       )
-      SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last, (
+      SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last,
+        -- Proofs read this range alone.
+        bool_and((SELECT slice.check_id BETWEEN COALESCE(a.first_leaf, ${NIL}::uuid) AND COALESCE(a.last_leaf, ${MAX_ID}::uuid)
+          FROM anchor a WHERE a.seq = ${seq}::int)) AS ranged, (
           SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
             'of', CASE WHEN c.hash <> s.hash THEN 'hash' WHEN sha256(c.body) <> s.hash THEN 'body' ELSE 'time' END)
             ORDER BY s.leaf_index)
@@ -60,6 +64,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
     return {
       hashes: row?.hashes ?? new Uint8Array(),
       whole: row === undefined || row.last === null || row.n === row.last + 1 - from,
+      ranged: row?.ranged ?? true,
       differing: row?.differing ?? [],
     };
   },

@@ -85,8 +85,10 @@ export type AnchorToVerify = StoredAnchor & { token: Uint8Array | null; stampDig
 type LeafPage = {
   /** 32 bytes each, end to end. */
   hashes: Uint8Array;
-  /** False when an index is missing between. */
+  /** False when an index is missing between, or occurs twice. */
   whole: boolean;
+  /** False when a check is outside the range of checks that the anchor's row states. */
+  ranged: boolean;
   /** Leaves whose existing check has another hash, another body, or was made after the closing. */
   differing: LeafDifference[];
 };

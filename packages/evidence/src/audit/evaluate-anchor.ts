@@ -204,12 +204,13 @@ export const evaluateAnchorTree = async (given: EvaluateAnchorTree): Promise<num
   const { row, audit, differs, pause, signal } = given;
   const tree = openTreeBuilder();
   let size = 0;
-  let whole = true;
+  let [whole, ranged] = [true, true];
   for (;;) {
     const page = await audit.leaves(row.seq, size, LEAVES_PER_PAGE);
     const found = page.hashes.length / 32;
     tree.add(page.hashes);
     whole &&= page.whole;
+    ranged &&= page.ranged;
     for (const { checkId, of } of page.differing) {
       const [kind, detail] =
         of === 'time'
@@ -231,6 +232,8 @@ export const evaluateAnchorTree = async (given: EvaluateAnchorTree): Promise<num
         ? `there are ${size} leaves, not ${row.treeSize}`
         : 'a leaf is missing between others, or two are in one place',
     );
+  else if (!ranged)
+    add('anchor_columns', 'a leaf is outside the range of checks in which proofs search, first_leaf to last_leaf');
   if (size === 0 || !whole) return size;
   const blocks = tree.finish();
   if (!blocks.root.equals(row.root)) add('anchor_root', 'the leaves have another root');

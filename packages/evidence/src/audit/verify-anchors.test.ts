@@ -49,7 +49,7 @@ const record = async (stamps: readonly Made[], own: Made | null = null): Promise
   const token = own?.by.stamp(body, day(own.on));
   return {
     anchors: async (after) => rows.filter(({ seq }) => seq > after),
-    leaves: async (_, from) => ({ hashes: from === 0 ? leaf : Buffer.of(), whole: true, differing: [] }),
+    leaves: async (_, from) => ({ hashes: from === 0 ? leaf : Buffer.of(), whole: true, ranged: true, differing: [] }),
     readBlock: async () => Buffer.of(),
     leavesBeyond: async () => 0,
     leafFaults: async () => ({ faults: [], next: null }),
