@@ -85,7 +85,8 @@ const score = (text: string, at: number, delimiter: string): number => {
     return front.split(delimiter).length / (front.length + 2);
   }
   const isNamed = findColumns(top).candidate.length > 0;
-  const isRecognised = recogniseColumns(rows, null) !== null || findPrefixedColumn(rows, []) !== null;
+  const isRecognised =
+    recogniseColumns(rows, { country: null, requester: null }) !== null || findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
   return Number(isNamed) + Number(isRecognised) + Math.max(0, ...widths.values()) / rows.length;

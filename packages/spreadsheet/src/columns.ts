@@ -49,24 +49,26 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
 
 /**
  * Recognises the column of the numbers by the form of its cells, for files whose first row does not name it, and the
- * column of their countries if the numbers need one or agree with it. Null when no cell looks like a number.
+ * column of their countries if the numbers need one or agree with it. Null when no cell looks like a number. The requester's
+ * column has VAT numbers too, which are not those to check.
  *
- * @param namedCountry the country's column if the first row names it
+ * @param named the columns of the country and the requester if the first row names them
  */
 export const recogniseColumns = (
   rows: Rows,
-  namedCountry: number | null,
+  named: Pick<Columns, 'country' | 'requester'>,
 ): { candidate: number; country: number | null } | null => {
-  const country = namedCountry ?? findCountryColumn(rows);
-  const candidate = bestColumn(rows, (cell) => rateVatText(cell));
+  const country = named.country ?? findCountryColumn(rows);
+  const candidate = bestColumn(rows, (cell, _row, column) => (column === named.requester ? 0 : rateVatText(cell)));
   if (candidate !== null) {
-    const agrees = country !== null && (namedCountry !== null || !contradicts(rows, candidate, country));
+    const agrees = country !== null && (named.country !== null || !contradicts(rows, candidate, country));
     return { candidate, country: agrees ? country : null };
   }
   if (country === null) return null;
   const national = bestColumn(rows, (cell, row, column) => {
     const code = row[country];
-    return column === country || code === undefined || !isCountryCode(code) ? 0 : rateVatText(cell, code);
+    if (column === country || column === named.requester) return 0;
+    return code === undefined || !isCountryCode(code) ? 0 : rateVatText(cell, code);
   });
   return national === null ? null : { candidate: national, country };
 };
@@ -126,14 +128,14 @@ const firstRows = (rows: readonly ScannedRow[], cells: number): (readonly string
  * The columns of the numbers and of their countries, recognised from the first rows; null when these contain no
  * number.
  */
-const recogniseInFirst = (rows: readonly ScannedRow[], country: number | null, named: readonly (number | null)[]) => {
+const recogniseInFirst = (rows: readonly ScannedRow[], named: Omit<Columns, 'candidate'>) => {
   const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
-  const recognised = recogniseColumns(sample, country);
+  const recognised = recogniseColumns(sample, named);
   if (recognised !== null) return recognised;
   const more = firstRows(rows, SAMPLE.maxCells);
-  const recognisedLater = more.length > sample.length ? recogniseColumns(more, country) : null;
+  const recognisedLater = more.length > sample.length ? recogniseColumns(more, named) : null;
   if (recognisedLater !== null) return recognisedLater;
-  const candidate = findPrefixedColumn(more, named);
+  const candidate = findPrefixedColumn(more, Object.values(named));
   return candidate === null ? null : { candidate };
 };
 
@@ -189,7 +191,7 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
     return { columns: { candidate: namedCandidate, ...columns }, foundBy: 'header', hasHeader: true };
 
   const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
-  const recognised = recogniseInFirst(hasNames ? others : rows, columns.country, Object.values(columns));
+  const recognised = recogniseInFirst(hasNames ? others : rows, columns);
   if (recognised === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
   const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
   return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };

@@ -269,6 +269,15 @@ const shapes: Shape[] = [
     { columns: { candidate: 1, country: null, reference: 3, requester: null } },
   ],
   [
+    'own numbers on the left of numbers under an unknown name',
+    utf8('Our VAT number;Customer;Identification\nATU13585627;A;DE136695976\nATU13585627;B;FR83404833048\n'),
+    {
+      foundBy: 'cells',
+      columns: { candidate: 2, country: null, reference: null, requester: 0 },
+      rows: ['2: DE136695976 ·  ·  · ATU13585627', '3: FR83404833048 ·  ·  · ATU13585627'],
+    },
+  ],
+  [
     'a header in two languages, with remarks',
     utf8('VAT number / N° TVA;Country (ISO)*;Référence\nDE136695976;DE;x\n'),
     { foundBy: 'header', columns: { candidate: 0, country: 1, reference: 2, requester: null } },
