@@ -1,7 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { type BatchFile, type Columns, invalidCsv, type Meaning } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
-import { findColumns, MAX_NAME, type NamedColumns } from './find-columns.js';
+import { findColumns, isCertainName, MAX_NAME, type NamedColumns } from './find-columns.js';
 import type { ScannedRow } from './scan-rows.js';
 import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
@@ -167,6 +167,36 @@ const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry
   });
 
 /**
+ * Whether the columns with a name of a tax number or of the tax (`SIREN`, `VAT`) have fewer well-formed numbers, by themselves or
+ * with the country in their row, than one without a known name: `VAT` may head amounts, beside numbers under `VAT registration EU`.
+ */
+const isOutdone = (
+  rows: readonly ScannedRow[],
+  header: readonly string[],
+  named: NamedColumns,
+  readCountry: CountryReader,
+): boolean => {
+  const { candidate, country, reference, requester } = named;
+  if (candidate.some((column) => isCertainName(header[column] ?? ''))) return false;
+  const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
+  const countryOf = (row: readonly string[]): string => {
+    const cell = row[country[0] ?? -1] ?? '';
+    return readCountry(cell) ?? cell;
+  };
+  const countNumbers = (column: number, isNumber: (cell: string, row: readonly string[]) => boolean): number =>
+    sample.filter((row) => isNumber(row[column] ?? '', row)).length;
+  const isComplete = (cell: string): boolean => rateVatText(cell) === 2;
+  const isNational = (cell: string, row: readonly string[]): boolean =>
+    isComplete(cell) || (isCountryCode(countryOf(row)) && rateVatText(cell, countryOf(row)) === 2);
+  const most = Math.max(...candidate.map((column) => countNumbers(column, isNational)));
+  const known = [...candidate, ...country, ...reference, ...requester];
+  const width = Math.max(0, ...sample.map(({ length }) => length));
+  return Array.from({ length: width }, (_, column) => column).some(
+    (column) => !known.includes(column) && countNumbers(column, isComplete) > most,
+  );
+};
+
+/**
  * Finds the columns of a file by the names in its first row, else by the form of the cells.
  *
  * @param rows the non-blank rows, at least one
@@ -179,6 +209,7 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   const named = nameColumns(first.cells);
   const hasNames = Object.values(named).some((columns) => columns.length > 0);
   named.country = named.country.filter((column) => holdsCountries(others, column, readCountry));
+  if (named.candidate.length > 0 && isOutdone(others, first.cells, named, readCountry)) named.candidate = [];
   refuseDuplicates(first, named);
 
   const columns: Omit<Columns, 'candidate'> = {

@@ -46,6 +46,12 @@ const foldCell = (cell: string): FoldedName | null => {
 const rankOf = (ranks: Ranks, { whole, parts }: FoldedName, ofPart: number): number | null =>
   ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? ofPart : null);
 
+/** Whether a cell names the VAT number itself: other names are those of tax numbers and of the tax, which may head its amounts. */
+export const isCertainName = (cell: string): boolean => {
+  const folded = foldCell(cell);
+  return folded !== null && rankOf(RANKS.candidate, folded, 0) === 0;
+};
+
 /** The columns with the best rank. `isTaken`: whether a column has another meaning. `ofPart`: the rank of a part. */
 const bestRanked = (
   ranks: Ranks,

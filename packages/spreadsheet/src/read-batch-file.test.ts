@@ -269,6 +269,26 @@ const shapes: Shape[] = [
     { columns: { candidate: 1, country: null, reference: 3, requester: null } },
   ],
   [
+    'amounts of the tax beside numbers under an unknown name',
+    utf8('Customer;Country;VAT registration EU;VAT %;VAT\nA;RO;RO18547290;19;1900,00\nB;DE;DE136695976;0;0,00\n'),
+    {
+      header: ['Customer', 'Country', 'VAT registration EU', 'VAT %', 'VAT'],
+      foundBy: 'cells',
+      columns: { candidate: 2, country: 1, reference: null, requester: null },
+      rows: ['2: RO18547290 · RO', '3: DE136695976 · DE'],
+    },
+  ],
+  [
+    'national numbers beside VAT numbers under an unknown name',
+    utf8('Client;SIREN;Identifiant intracom\nA;404833048;FR83404833048\nB;;DE136695976\n'),
+    { columns: { candidate: 2, country: null, reference: null, requester: null } },
+  ],
+  [
+    'national numbers that their countries make complete, beside numbers of somebody else',
+    utf8('Land;VAT;Filiale\nDeutschland;136695976;ATU13585627\nGR;094259216;ATU13585627\n'),
+    { foundBy: 'header', rows: ['2: 136695976 · DE', '3: 094259216 · GR'] },
+  ],
+  [
     'own numbers on the left of numbers under an unknown name',
     utf8('Our VAT number;Customer;Identification\nATU13585627;A;DE136695976\nATU13585627;B;FR83404833048\n'),
     {
