@@ -86,7 +86,8 @@ const score = (text: string, at: number, delimiter: string): number => {
   }
   const isNamed = findColumns(top).candidate.length > 0;
   const isRecognised =
-    recogniseColumns(rows, { country: null, requester: null }) !== null || findPrefixedColumn(rows, []) !== null;
+    recogniseColumns(rows, { country: null, reference: null, requester: null }) !== null ||
+    findPrefixedColumn(rows, []) !== null;
   const widths = new Map<number, number>();
   for (const { length } of rows) if (length > 1) widths.set(length, (widths.get(length) ?? 0) + 1);
   return Number(isNamed) + Number(isRecognised) + Math.max(0, ...widths.values()) / rows.length;

@@ -50,16 +50,20 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
 /**
  * Recognises the column of the numbers by the form of its cells, for files whose first row does not name it, and the
  * column of their countries if the numbers need one or agree with it. Null when no cell looks like a number. The requester's
- * column has VAT numbers too, which are not those to check.
+ * column has VAT numbers too, which are not those to check; that of the references may have the numbers, or codes like `DE10001`.
  *
- * @param named the columns of the country and the requester if the first row names them
+ * @param named the columns with other meanings if the first row names them
  */
 export const recogniseColumns = (
   rows: Rows,
-  named: Pick<Columns, 'country' | 'requester'>,
+  named: Omit<Columns, 'candidate'>,
 ): { candidate: number; country: number | null } | null => {
   const country = named.country ?? findCountryColumn(rows);
-  const candidate = bestColumn(rows, (cell, _row, column) => (column === named.requester ? 0 : rateVatText(cell)));
+  const candidate = bestColumn(rows, (cell, _row, column) => {
+    if (column === named.requester) return 0;
+    const rating = rateVatText(cell);
+    return column === named.reference ? Math.max(0, rating - 1) : rating;
+  });
   if (candidate !== null) {
     const agrees = country !== null && (named.country !== null || !contradicts(rows, candidate, country));
     return { candidate, country: agrees ? country : null };
@@ -67,7 +71,7 @@ export const recogniseColumns = (
   if (country === null) return null;
   const national = bestColumn(rows, (cell, row, column) => {
     const code = row[country];
-    if (column === country || column === named.requester) return 0;
+    if (column === country || column === named.requester || column === named.reference) return 0;
     return code === undefined || !isCountryCode(code) ? 0 : rateVatText(cell, code);
   });
   return national === null ? null : { candidate: national, country };

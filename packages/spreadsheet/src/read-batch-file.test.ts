@@ -298,6 +298,16 @@ const shapes: Shape[] = [
     },
   ],
   [
+    'references that resemble numbers, on the left of numbers under an unknown name',
+    utf8('Kundennummer;Land;Steuerkennzeichen\nDE10001;DE;136695976\nDE10002;DE;811569869\n'),
+    { foundBy: 'cells', rows: ['2: 136695976 · DE · DE10001', '3: 811569869 · DE · DE10002'] },
+  ],
+  [
+    'numbers that serve as references',
+    utf8('Kundennummer;Name\nDE136695976;A\nFR83404833048;B\n'),
+    { foundBy: 'cells', columns: { candidate: 0, country: null, reference: 0, requester: null } },
+  ],
+  [
     'a header in two languages, with remarks',
     utf8('VAT number / N° TVA;Country (ISO)*;Référence\nDE136695976;DE;x\n'),
     { foundBy: 'header', columns: { candidate: 0, country: 1, reference: 2, requester: null } },
