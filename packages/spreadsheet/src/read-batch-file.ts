@@ -9,7 +9,7 @@ import { detectFormat } from './detect-format.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
 import { type CountryReader, createCountryReader, repairCell } from './vat-cells.js';
 import { invalidFile, namingErrors } from './xlsx/invalid-file.js';
-import { readWorkbook } from './xlsx/read-workbook.js';
+import { listNames, readWorkbook } from './xlsx/read-workbook.js';
 
 /** What a file is beside its rows, and its rows as they are read. */
 type Table = { source: BatchFile['source']; rows: Iterable<ScannedRow> };
@@ -43,7 +43,27 @@ export type ReadOptions = { sheet?: string | undefined };
 export const readBatchFile = (bytes: Uint8Array, { sheet }: ReadOptions = {}): BatchFile => {
   if (bytes.length === 0) throw new AppError('EMPTY_FILE');
   const format = detectFormat(bytes);
-  return namingErrors(format, () => readTable(format === 'xlsx' ? openSheet(bytes, sheet) : openCsv(bytes, sheet)));
+  return namingErrors(format, () => {
+    const table = format === 'xlsx' ? openSheet(bytes, sheet) : openCsv(bytes, sheet);
+    return namingSheet(table.source, () => readTable(table));
+  });
+};
+
+/** Names the sheet without numbers and the other sheets, one of which may have them: the first one may be a cover. */
+const namingSheet = <T>(source: BatchFile['source'], work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    const isWithoutNumbers =
+      error instanceof AppError && (error.code === 'MISSING_CANDIDATE' || error.code === 'EMPTY_FILE');
+    if (!isWithoutNumbers || source.format !== 'xlsx' || source.sheets.length < 2) throw error;
+    const what = error.code === 'EMPTY_FILE' ? 'has no data row' : 'has no column that can be the VAT number';
+    const others = listNames(source.sheets.filter((name) => name !== source.sheet));
+    throw new AppError(error.code, {
+      message: `The sheet “${source.sheet.slice(0, 60)}” ${what}. If the numbers are in another sheet, choose it: ${others}.`,
+      cause: error,
+    });
+  }
 };
 
 const readTable = ({ source, rows }: Table): BatchFile => {

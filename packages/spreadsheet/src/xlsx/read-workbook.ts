@@ -90,10 +90,16 @@ export const readSheetNames = (bytes: Uint8Array): string[] => openWorkbook(byte
 /** Names that an error lists; a workbook may have thousands. */
 const LISTED_NAMES = 20;
 
+/** The names of sheets as a sentence lists them. */
+export const listNames = (names: readonly string[]): string => {
+  const listed = names.slice(0, LISTED_NAMES).map((name) => `“${name.slice(0, 60)}”`);
+  const more = names.length > LISTED_NAMES ? ` and ${names.length - LISTED_NAMES} more` : '';
+  return `${listed.join(', ')}${more}`;
+};
+
 const unknownSheet = (wanted: string, sheets: readonly SheetEntry[]): AppError => {
-  const names = sheets.slice(0, LISTED_NAMES).map(({ name }) => `“${name.slice(0, 60)}”`);
-  const more = sheets.length > LISTED_NAMES ? ` and ${sheets.length - LISTED_NAMES} more` : '';
-  return invalidFile(`The workbook has no sheet “${wanted.slice(0, 60)}”. Its sheets are ${names.join(', ')}${more}.`);
+  const names = listNames(sheets.map(({ name }) => name));
+  return invalidFile(`The workbook has no sheet “${wanted.slice(0, 60)}”. Its sheets are ${names}.`);
 };
 
 const fold = (name: string): string => name.trim().normalize('NFC').toLowerCase();

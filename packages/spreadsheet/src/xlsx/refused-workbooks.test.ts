@@ -163,6 +163,26 @@ describe('INVALID_FILE says what to do with', () => {
   });
 });
 
+describe('a sheet without numbers is named, with those that may have them:', () => {
+  const numbers = { name: 'Data', rows: rowsOf(['vat_number'], [NUMBER]) };
+
+  test.each([
+    [
+      'a cover',
+      rowsOf(['Instructions'], ['One row for each supplier']),
+      'MISSING_CANDIDATE',
+      'has no column that can be the VAT number',
+    ],
+    ['a header alone', rowsOf(['vat_number']), 'EMPTY_FILE', 'has no data row'],
+  ])('%s', (_what, rows, code, why) => {
+    const bytes = makeWorkbook({ sheets: [{ name: 'Cover', rows }, numbers, { name: 'Notes', rows: '' }] });
+    const message = `The sheet “Cover” ${why}. If the numbers are in another sheet, choose it: “Data”, “Notes”.`;
+    expect(refuse(() => readBatchFile(bytes))).toEqual({ code, line: undefined, message });
+    expect(refuse(() => readCoverageFile(bytes))).toEqual({ code, line: undefined, message });
+    expect(readBatchFile(bytes, { sheet: 'Data' }).rows).toHaveLength(1);
+  });
+});
+
 describe('a workbook has the limits of a CSV file:', () => {
   const rows = (count: number) => rowsOf(...Array.from({ length: count }, () => [NUMBER]));
 
