@@ -17,10 +17,10 @@ const LEADING_ZEROS = /^0{2,30}$/;
 
 /** Reads the code of a number format, such as `dd.mm.yyyy` or `00000000000`. Its first section is that of positive numbers. */
 const formatOfCode = (code: string): CellFormat => {
-  if (LEADING_ZEROS.test(code)) return { kind: 'padded', digits: code.length };
   const [section = ''] = code.replace(/"[^"]*"|\\./g, '').split(';');
   if (ELAPSED.test(section)) return PLAIN;
   const fields = section.replace(DECORATION, '').replace(/General/i, '');
+  if (LEADING_ZEROS.test(fields)) return { kind: 'padded', digits: fields.length };
   const hasTime = /[hs]/i.test(fields);
   const hasDate = /[yd]/i.test(fields) || (/m/i.test(fields) && !hasTime);
   if (hasDate) return { kind: hasTime ? 'date_time' : 'date' };

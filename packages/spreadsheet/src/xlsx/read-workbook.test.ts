@@ -122,7 +122,7 @@ describe('a sheet is', () => {
 
 describe('a cell is read as its reader sees it:', () => {
   const styles =
-    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/></cellXfs>';
+    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/><numFmt numFmtId="167" formatCode="00000_);[Red]\\-00000"/><numFmt numFmtId="168" formatCode="000\\-000\\-00\\-00"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/><xf numFmtId="167"/><xf numFmtId="168"/></cellXfs>';
   const strings =
     '<si><t>one</t></si><si><r><t>tw</t></r><r><rPr/><t>o</t></r><rPh sb="0" eb="1"><t>guide</t></rPh></si>';
 
@@ -147,6 +147,8 @@ describe('a cell is read as its reader sees it:', () => {
     ['the day after it', '<c s="1"><v>61</v></c>', '1900-03-01'],
     ['a VAT number in a cell with the format of a date', '<c s="1"><v>136695976</v></c>', '136695976'],
     ['a number with a unit', '<c s="3"><v>12.5</v></c>', '12.5'],
+    ['leading zeros in a format of accountants', '<c s="6"><v>42</v></c>', '00042'],
+    ['leading zeros without their dashes', '<c s="7"><v>12345678</v></c>', '0012345678'],
     ['a shared text', '<c t="s"><v>0</v></c>', 'one'],
     ['a text of several fonts without its guide', '<c t="s"><v>1</v></c>', 'two'],
     [
