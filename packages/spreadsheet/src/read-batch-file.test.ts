@@ -387,6 +387,11 @@ const shapes: Shape[] = [
     },
   ],
   [
+    'decimals of a database, and three digits that may be a group',
+    utf8('vat_number;country\n1234.0000;RO\n136695976.000000;DE\n12345.000;RO\n'),
+    { rows: ['2: 1234 · RO', '3: 136695976 · DE', '4: 12345.000 · RO'] },
+  ],
+  [
     'text marks and invisible characters around numbers',
     utf8(
       `vat;ref\n'DE136695976;'007\n="FR83404833048";="08"\nDE\u00A0136\u202F695\u200B976;\u00A0x y\u200B\n  DE136695976  ; z \n`,

@@ -23,8 +23,8 @@ const NUMBER_REPAIRS: readonly Repairer[] = [
     repair: (text) => trimBlanks(text.replace(ODD_SPACES, ' ').replace(INVISIBLE, '')),
   },
   ...TEXT_REPAIRS.slice(1),
-  // At most two decimals: 123.000 may be a number in groups of three.
-  { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,]0{1,2}$/, '$1') },
+  // Not three decimals: 123.000 may be a number in groups of three.
+  { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,](?:0{1,2}|0{4,})$/, '$1') },
   {
     kind: 'grouping_removed',
     repair: (text) => (/^\d{1,3}(?:,\d{3})+$/.test(text) ? text.replaceAll(',', '') : text),
