@@ -60,6 +60,8 @@ const noPrefix = (cleaned: string, place: CountryPlace): string => {
   if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
     return 'The number begins with letters that only look like A to Z: type its country prefix again.';
   }
+  if (/^\d+E\+\d{1,3}$/.test(cleaned))
+    return 'A spreadsheet turned the number into scientific notation, and its last digits may be lost: enter it again as text.';
   return `The number does not begin with a country prefix: add it (such as DE) or ${WORDS[place].give}.`;
 };
 

@@ -37,6 +37,11 @@ describe('resolveCountry without country_code', () => {
     expect(reason(cleaned)).toContain('look like A to Z');
   });
 
+  test('names the scientific notation of a spreadsheet', () => {
+    expect(field('123457E+11')).toBe('vat_number');
+    expect(reason('123457E+11')).toContain('scientific notation');
+  });
+
   test.each([undefined, 'DE', 'GB'])(
     'asks for the number when nothing is left of it (country_code %s)',
     (countryCode) => {
