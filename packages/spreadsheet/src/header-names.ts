@@ -18,7 +18,7 @@ const NAMES = {
       Customer VAT ID | Supplier VAT | Supplier VAT number | Supplier VAT ID | Client VAT number | Company VAT |
       Company VAT number | Partner VAT number | VAT/Tax ID | USt-ID | USt-IdNr | USt-ID-Nummer | USt ID No |
       Umsatzsteuer-ID | Umsatzsteuer-IdNr | Umsatzsteuer-Identifikationsnummer | Umsatzsteueridentnummer |
-      Umsatzsteuernummer | UID-Nummer | UID-Nr | ATU-Nummer | EU-USt-IdNr | MwSt-Nummer | MwSt-Nr |
+      Umsatzsteuernummer | UID-Nummer | UID-Nr | ATU-Nummer | EU-USt-IdNr | EU-UStID | MwSt-Nummer | MwSt-Nr |
       Mehrwertsteuernummer | USt-IdNr Kunde | Kunden-USt-IdNr | N° TVA | No TVA | Num TVA | Numéro TVA |
       Numéro de TVA | N° de TVA | TVA intra | N° TVA intra | TVA intracommunautaire | N° TVA intracommunautaire |
       N° de TVA intracommunautaire | Code TVA | TVA client | Numéro TVA intracommunautaire |
@@ -63,7 +63,7 @@ const NAMES = {
     `
       country_code | Country ISO | Country ISO code | ISO country | ISO country code | ISO code | ISO | ISO2 |
       Country key | Ländercode | Länderkürzel | Länderkennzeichen | Landescode | Länderschlüssel | Landeskürzel |
-      Länderkennung | Code pays | Code du pays | Codice paese | Codice nazione | Cod. paese | Sigla paese |
+      Länderkennung | EU-Land | Code pays | Code du pays | Codice paese | Codice nazione | Cod. paese | Sigla paese |
       Código país | Código de país | Código do país | Landcode | Landscode | Landekode | Landskod | Kod kraju |
       Kod państwa | Kód země | Kód státu | Kód krajiny | Országkód | Cod țară | Codul țării | Κωδικός χώρας |
       Код на държава | Код на държавата | Код държава | Oznaka države | Koda države | Kod države | Šifra države |

@@ -308,6 +308,13 @@ const shapes: Shape[] = [
     { foundBy: 'cells', columns: { candidate: 0, country: null, reference: 0, requester: null } },
   ],
   [
+    'the customers of a DATEV program: national numbers, their countries, and those of the addresses',
+    utf8(
+      '"EXTF";700;16;"Debitoren/Kreditoren"\nKonto;Name;EU-Land;EU-UStID;Land\n10001;A;AT;U13585627;DE\n10002;B;FR;83404833048;FR\n',
+    ),
+    { preamble: 1, foundBy: 'header', rows: ['3: U13585627 · AT', '4: 83404833048 · FR'] },
+  ],
+  [
     'a header in two languages, with remarks',
     utf8('VAT number / N° TVA;Country (ISO)*;Référence\nDE136695976;DE;x\n'),
     { foundBy: 'header', columns: { candidate: 0, country: 1, reference: 2, requester: null } },
