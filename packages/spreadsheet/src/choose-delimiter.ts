@@ -94,6 +94,16 @@ const score = (text: string, at: number, delimiter: string): number => {
 };
 
 /**
+ * A delimiter in the first line with which a quote is never closed, where the best one finds a single column: its cells would be
+ * whole lines, and the quote is the fault.
+ */
+const unreadable = (text: string, at: number, best: string): string | undefined => {
+  if (sampleRows(text, at, best).some(({ cells }) => cells.length > 1)) return undefined;
+  const [line = ''] = /^.*/.exec(text.slice(at, at + SAMPLE.characters)) ?? [];
+  return DELIMITERS.find((other) => line.includes(other) && sampleRows(text, at, other).length === 0);
+};
+
+/**
  * Chooses the delimiter of a CSV text: that of its `sep=` line, else the one of comma, semicolon, tab and vertical bar with the
  * best score for the first rows. Decimal commas and commas in addresses do not mislead it, since with the wrong delimiter no
  * cell is a number and the rows differ in width.
@@ -111,6 +121,7 @@ export const chooseDelimiter = (text: string): ChosenDelimiter => {
   const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
   const scored = DELIMITERS.map((delimiter) => ({ delimiter, points: score(text, start, delimiter) }));
   const best = Math.max(...scored.map(({ points }) => points));
-  const delimiter = scored.find(({ points }) => points === best)?.delimiter ?? DELIMITERS[0];
+  const scoredBest = scored.find(({ points }) => points === best)?.delimiter ?? DELIMITERS[0];
+  const delimiter = unreadable(text, start, scoredBest) ?? scoredBest;
   return { delimiter, from: { at: 0, line: 1 } };
 };

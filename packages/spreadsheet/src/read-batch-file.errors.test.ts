@@ -93,6 +93,8 @@ describe('readBatchFile refuses as INVALID_CSV', () => {
     ['a quote that closes too late', utf8('vat;name\nDE136695976;"oops\nFR83404833048;"x"\n'), 2, 'not doubled'],
     ['an undoubled quote inside quotes', utf8('vat;name\nDE136695976;"Müller "Bau" GmbH"\n'), 2, 'not doubled'],
     ['an open quote in the first cell', utf8('"vat;name\nDE136695976;x\n'), 1, 'never closed'],
+    ['an open quote between tabs', utf8('vat_number\t"ref\nDE136695976\t1\n'), 1, 'never closed'],
+    ['an open quote between bars', utf8('vat_number|"ref\nDE136695976|1\n'), 1, 'never closed'],
     ['UTF-8 that breaks its mark', raw(0xef, 0xbb, 0xbf, 'vat;name\nDE136695976;M', 0xfc, 'ller\n'), 2, 'not UTF-8'],
     [
       'UTF-8 with a line of another encoding',
