@@ -35,25 +35,46 @@ const untilLocked = async (run: () => Promise<unknown>): Promise<void> => {
 };
 
 type Applied = { migration_name: string; checksum: string; finished_at: Date | null };
+type Migration = { name: string; sql: string; checksum: string };
 
-const apply = async (client: pg.Client, name: string, sql: string, checksum: string): Promise<void> => {
-  const id = randomUUID();
-  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
-    id,
-    checksum,
-    name,
-  ]);
+/** Postgres: the statement cannot run, or commit, in a transaction of several statements. */
+const RUNS_ALONE: readonly unknown[] = ['25001', '2D000'];
+
+const runsAlone = (error: unknown): boolean => error instanceof pg.DatabaseError && RUNS_ALONE.includes(error.code);
+
+/** Drops the indexes that the statement makes: a run that was interrupted left them, perhaps half built. */
+const dropLeftIndexes = async (client: pg.Client, sql: string): Promise<void> => {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT i.indexrelid::regclass::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE c.relnamespace::regnamespace::text IN (current_schema(), 'partitions')
+       AND position('INDEX CONCURRENTLY "' || c.relname || '"' IN $1) > 0`,
+    [sql],
+  );
+  for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
+};
+
+/**
+ * Applies a migration together with its row, so that one that is interrupted has changed nothing, and the next run applies it.
+ * A statement that runs alone can be repeated; its row follows.
+ */
+const apply = async (client: pg.Client, { name, sql, checksum }: Migration): Promise<void> => {
+  const values = [randomUUID(), checksum, name].map((value) => client.escapeLiteral(value)).join(', ');
+  const note = `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+    VALUES (${values}, now(), 1)`;
   try {
-    await untilLocked(() => client.query(sql));
+    await untilLocked(() => client.query(`${note};\n${sql}`)).catch(async (error: unknown) => {
+      if (!runsAlone(error)) throw error;
+      await dropLeftIndexes(client, sql);
+      await untilLocked(() => client.query(sql));
+      await client.query(note);
+    });
   } catch (error) {
-    await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
     throw new Error(`P3018: migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`);
   }
-  await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id]);
 };
 
 /** The migrations of a release in their order, each with the SHA-256 of its SQL. */
-export const readMigrationFiles = (directory: string): { name: string; sql: string; checksum: string }[] =>
+export const readMigrationFiles = (directory: string): Migration[] =>
   readdirSync(directory)
     .filter((name) => existsSync(path.join(directory, name, 'migration.sql')))
     .sort()
@@ -65,8 +86,8 @@ export const readMigrationFiles = (directory: string): { name: string; sql: stri
 /**
  * Applies `prisma/migrations` in order, with Prisma's own bookkeeping, so that `prisma migrate deploy` can be used as well.
  * It exists because Prisma's schema engine is a download, which a closed network does not allow. Returns the names of the
- * applied migrations. `only`: the migrations to apply, by default all. Throws P3009 when an earlier migration is partly applied, P3018 when one fails, and an error when an
- * applied migration was edited.
+ * applied migrations. `only`: the migrations to apply, by default all. Throws P3018 when a migration fails, P3009 when an earlier
+ * release or `prisma migrate deploy` did not finish one, and an error when an applied migration was edited.
  */
 export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
   const locker = await connectClient(url);
@@ -86,16 +107,20 @@ export const migrate = async (url: string, directory: string, only?: ReadonlySet
       'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
     );
     const failed = rows.find((row) => row.finished_at === null);
-    if (failed) throw new Error(`P3009: migration ${failed.migration_name} failed before; resolve it first`);
+    if (failed)
+      throw new Error(
+        `P3009: migration ${failed.migration_name} was not finished. If its changes are in the database, set finished_at of its row in _prisma_migrations; otherwise delete the row`,
+      );
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
     const applied: string[] = [];
-    for (const { name, sql, checksum } of readMigrationFiles(directory)) {
+    for (const migration of readMigrationFiles(directory)) {
+      const { name, checksum } = migration;
       if (only && !only.has(name)) continue;
       const known = checksums.get(name);
       if (known === checksum) continue;
       if (known !== undefined)
         throw new Error(`migration ${name} was edited after it was applied; add a new one instead`);
-      await apply(client, name, sql, checksum);
+      await apply(client, migration);
       applied.push(name);
     }
     return applied;
