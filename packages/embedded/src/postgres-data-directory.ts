@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -69,11 +70,19 @@ const isRunning = (cluster: string): boolean => {
   }
 };
 
+const originOf = (folder: string): string => {
+  const file = path.join(folder, 'origin');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+};
+
+const storeOrigin = (folder: string, dataDir: string): void =>
+  writeFileSync(path.join(folder, 'origin'), path.resolve(dataDir));
+
 // Deletes only instances of temporary data directories; any other missing DATA_DIR may be on a disk that is not mounted.
 const deleteOrphans = (instances: string): void => {
   for (const id of readdirSync(instances)) {
     const folder = path.join(instances, id);
-    const origin = existsSync(path.join(folder, 'origin')) ? readFileSync(path.join(folder, 'origin'), 'utf8') : '';
+    const origin = originOf(folder);
     const temporary = [os.tmpdir(), '/tmp', '/var/tmp'].some((tmp) => origin.startsWith(`${tmp}/`));
     if (!temporary || idOf(origin) === id || isRunning(path.join(folder, 'postgres'))) continue;
     rmSync(folder, { recursive: true, force: true });
@@ -86,12 +95,24 @@ export const isReachable = (folder: string, uid: number): boolean => {
   return run.status === 0;
 };
 
-/** The instance folder an earlier start chose for `dataDir`, or null. */
+/**
+ * The instance folder an earlier start chose for `dataDir`, or null. It follows a data directory that was moved. Throws for a
+ * copy: it would work on the data of the original.
+ */
 export const findRunningInstance = (dataDir: string): string | null => {
   const id = idOf(dataDir);
   if (!id) return null;
   const folders = BASES.filter(isOurs).map((base) => path.join(base, 'instances', id));
-  return folders.find((folder) => existsSync(path.join(folder, 'postgres'))) ?? null;
+  const folder = folders.find((candidate) => existsSync(path.join(candidate, 'postgres')));
+  if (folder === undefined) return null;
+  const origin = originOf(folder);
+  if (idOf(origin) !== id) storeOrigin(folder, dataDir);
+  else if (realpathSync(origin) !== realpathSync(dataDir))
+    throw new Error(
+      `${path.resolve(dataDir)} is a copy of ${origin}, and Postgres stores its files elsewhere (${folder}): ` +
+        'start with an empty DATA_DIR, and copy the data with admin backup and admin restore',
+    );
+  return folder;
 };
 
 /** Chooses the base directory on this machine. Throws when neither /var/lib nor /var/tmp can be used. */
@@ -119,7 +140,7 @@ export const openPostgresDataDirectory = (): PostgresDataDirectory => {
       const id = idOf(dataDir) ?? randomUUID();
       writeFileSync(path.join(dataDir, 'instance-id'), `${id}\n`);
       const folder = ensureSharedFolder(path.join(instances, id));
-      writeFileSync(path.join(folder, 'origin'), path.resolve(dataDir));
+      storeOrigin(folder, dataDir);
       chownSync(folder, uid, uid);
       return folder;
     },

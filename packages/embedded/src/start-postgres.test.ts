@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -159,5 +159,35 @@ describe('startPostgres', () => {
     const second = await start({ dataDir: folder });
     expect(second.created).toBe(true);
     expect(await query(second.url, "SELECT to_regclass('kept') AS kept")).toEqual({ kept: null });
+  });
+
+  it('has the data of a folder that was moved, and never serves those of the original to a copy', async () => {
+    const original = newFolder();
+    const first = await start({ dataDir: original });
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    const copy = `${original}-copy`;
+    cpSync(original, copy, { recursive: true });
+    folders.push(copy);
+    // The files are in the folder itself, unless the user of Postgres cannot enter it.
+    if (existsSync(path.join(original, 'instance-id'))) {
+      await expect(start({ dataDir: copy })).rejects.toThrow(new RegExp(`copy of ${original},.*admin backup`));
+    } else {
+      const second = await start({ dataDir: copy });
+      await query(second.url, 'DROP TABLE kept');
+      await second.stop();
+    }
+    const moved = `${original}-moved`;
+    renameSync(original, moved);
+    folders.push(moved);
+    for (const _start of [1, 2]) {
+      const again = await start({ dataDir: moved });
+      expect(await query(again.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+      await again.stop();
+    }
+    // The start of another new folder deletes the files of those that are gone.
+    await start({ dataDir: newFolder() });
+    const last = await start({ dataDir: moved });
+    expect(await query(last.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
   });
 });
