@@ -139,4 +139,20 @@ describe('an API and a worker whose clocks are off by months and hours', () => {
     },
     60_000,
   );
+
+  test('a worker whose clock is right continues the repeating tasks of one that was a day ahead', async () => {
+    world = await startWorld({ workers: 0, settings: { WATCHES_EVERY: '200ms' } });
+    const watched = async (n: number) => {
+      const { body } = await world.http().post('/v1/watches', { vat_number: numberOf('FR', n), frequency: 'daily' });
+      await until('the watch to be checked', async () => {
+        const watch = await world.http().get(`/v1/watches/${body.watch_id}`);
+        return watch.body.last_check_id !== null;
+      });
+    };
+    const ahead = await world.startWorker(skewedClock(DAY_MS));
+    await watched(1);
+    await ahead.stop();
+    await world.startWorker();
+    await watched(2);
+  });
 });

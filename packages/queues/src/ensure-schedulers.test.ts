@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 /** Starts a process with its own schedule. */
-const start = (everyMs: number, onLoss: () => Promise<void> = () => Promise.resolve()) => {
+const start = (everyMs: number, onLoss: () => Promise<void> = () => Promise.resolve(), ownTime = Date.now) => {
   const connection = connectRedis(namespace.url, 'producer', () => undefined);
   const producer = createProducer(connection, namespace.prefix);
   const seen = { losses: 0, checks: 0, errors: [] as unknown[] };
@@ -39,6 +39,7 @@ const start = (everyMs: number, onLoss: () => Promise<void> = () => Promise.reso
       return onLoss();
     },
     onError: (error) => seen.errors.push(error),
+    ownTime,
   });
   closers.push(async () => {
     await schedulers.close();
@@ -89,4 +90,18 @@ test('a restore that fails is tried again at the next check, without waiting for
   await until('the second restore', () => one.losses === 2, 5_000);
   await until('the marker', async () => (await namespace.redis.keys()).includes(`${namespace.prefix}:primed`));
   expect(one.errors).toEqual([failure]);
+});
+
+test('a job that was to run after its interval, by a clock that was set back, runs now', async () => {
+  let aheadMs = 0;
+  const one = start(HOUR_MS, undefined, () => Date.now() - aheadMs);
+  await until('the restore', () => one.losses === 1);
+  const keys = async () => (await namespace.redis.keys()).filter((key) => key.includes(':repeat:audit:'));
+  const [first] = await until('the first run', async () => {
+    const found = await keys();
+    return found.length > 0 && found;
+  });
+  aheadMs = 2 * HOUR_MS;
+  await until('another run', async () => (await keys()).some((key) => key !== first));
+  expect(one.errors).toEqual([]);
 });

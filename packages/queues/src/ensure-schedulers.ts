@@ -22,9 +22,15 @@ type EnsureSchedulersOptions = {
   /** Called by one process, once, after Redis was found without its data; also on the first start. */
   onLoss: () => Promise<void>;
   onError: (error: unknown) => void;
+  /** The clock of this machine, in milliseconds since 1970, which BullMQ uses. */
+  ownTime?: () => number;
 };
 
 const POLL_INTERVAL_MS = 1_000;
+/** How often the next runs are compared with the clock of this machine. */
+const RUNS_CHECKED_EVERY_MS = 3_600_000;
+/** Two clocks that NTP sets differ by less. */
+const CLOCK_TOLERANCE_MS = 60_000;
 /** The time to live of the lock under which one process restores; if that process dies, another takes over. */
 const LOCK_TTL_MS = 15_000;
 const LOCK_RENEWAL_INTERVAL_MS = 5_000;
@@ -49,7 +55,7 @@ const RESTORED = '1';
  * as a loss of data.
  */
 export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () => Promise<void> } => {
-  const { connection, producer, prefix, capped, schedule, onLoss, onError } = options;
+  const { connection, producer, prefix, capped, schedule, onLoss, onError, ownTime = Date.now } = options;
   const markerKeys = [
     `${prefix}:primed`,
     ...(connection.isCluster ? Object.values(QUEUES).map(({ name }) => `${prefix}:${name}:primed`) : []),
@@ -73,11 +79,25 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   const version = JSON.stringify(schedule);
   /** Whether this process has written or confirmed the schedule since it started; a process started later may change it. */
   let scheduled = false;
+  const repeat = async ({ queue, id, payload, everyMs }: ScheduledJob) => {
+    const opts = { removeOnComplete: true, removeOnFail: true };
+    await queues.get(queue.name)?.upsertJobScheduler(id, { every: everyMs }, { name: 'job', data: payload, opts });
+  };
   const write = async () => {
     for (const definition of capped) await producer.assertGlobalConcurrency(definition);
-    const opts = { removeOnComplete: true, removeOnFail: true };
-    for (const { queue, id, payload, everyMs } of schedule) {
-      await queues.get(queue.name)?.upsertJobScheduler(id, { every: everyMs }, { name: 'job', data: payload, opts });
+    for (const job of schedule) await repeat(job);
+  };
+  /**
+   * BullMQ dates the next run by the clock of the machine that begins the last one. If that clock was ahead, and is right again or its
+   * machine gone, nobody would run the job until then. It is run now instead.
+   */
+  const replaceLateRuns = async () => {
+    for (const job of schedule) {
+      const queue = queues.get(job.queue.name);
+      const { next = 0, every = job.everyMs } = (await queue?.getJobScheduler(job.id)) ?? {};
+      if (next <= ownTime() + every + CLOCK_TOLERANCE_MS) continue;
+      await queue?.removeJobScheduler(job.id);
+      await repeat({ ...job, everyMs: every });
     }
   };
   const missingMarkers = async (): Promise<string[]> => {
@@ -122,6 +142,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   };
 
   const enqueueSweep = () => producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } });
+  let runsCheckedAt = Number.NEGATIVE_INFINITY;
   let busy = false;
   /** A check that is cut off by the end of the process has no error to report. */
   let closed = false;
@@ -137,6 +158,11 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     try {
       if ((await missingMarkers()).length > 0) await restore();
       else if (!scheduled) await ensureSchedule();
+      // Also after the clock was set back.
+      if (Math.abs(ownTime() - runsCheckedAt) >= RUNS_CHECKED_EVERY_MS) {
+        await replaceLateRuns();
+        runsCheckedAt = ownTime();
+      }
       // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.
       if (away) await enqueueSweep();
       away = false;
