@@ -189,10 +189,8 @@ export const composeMaintenance = (context: WorkerContext) => {
       { queue: watchesQueue, id: 'due', payload: {}, everyMs: settings.WATCHES_EVERY },
       { queue: evidenceQueue, id: 'close', payload: { task: 'close' }, everyMs: settings.ANCHOR_EVERY },
       { queue: evidenceQueue, id: 'verify', payload: { task: 'verify' }, everyMs: settings.ANCHORS_VERIFIED_EVERY },
-      // Without a mail server nobody serves the queue.
-      ...(settings.SMTP_URL === undefined
-        ? []
-        : [{ queue: mailQueue, id: 'collect', payload: { task: 'collect' }, everyMs: settings.SWEEP_EVERY }]),
+      // Also by a worker without a mail server: another one may have it. Where none has, one job waits.
+      { queue: mailQueue, id: 'collect', payload: { task: 'collect' }, everyMs: settings.SWEEP_EVERY },
     ],
     onLoss: sweepEverything,
     onError: throttledWarn(log, 'The job schedulers could not be created in Redis; will retry.', now),

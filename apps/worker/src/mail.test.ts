@@ -4,6 +4,7 @@ import {
   numberOf,
   openReceivers,
   openTcpProxy,
+  openWorldRedis,
   type Receivers,
   runAuthority,
   startSmtpServer,
@@ -261,4 +262,17 @@ test('logs have neither the password of the mail server nor addresses nor tokens
   const links = server.mails.map((mail) => unsubscribeUrlOf(mail).split('.').at(-1) ?? '');
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'owner-1@example.com', ...links])
     expect(lines.includes(secret)).toBe(false);
+});
+
+test('a worker without a mail server schedules the collecting of mails too: after a loss of Redis it may be the one that restores', async () => {
+  const other = await startWorld({ apis: 0 });
+  const redis = await openWorldRedis(other);
+  try {
+    await until('the schedule', async () =>
+      (await redis.keys()).includes(`${other.settings.REDIS_PREFIX}:{mail}:repeat:collect`),
+    );
+  } finally {
+    redis.close();
+    await other.stop();
+  }
 });
