@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type EmbeddedServer, type StopServerOptions, stopProcess, waitForExit } from '@vat/embedded';
+import { WRONG_SETTINGS } from '@vat/runtime';
 import { StartupError } from './read-settings.js';
 
 /** A supervised process: an embedded server or a child process. */
@@ -116,7 +117,7 @@ type SupervisedChild = Supervised & { untilReady: (signal: AbortSignal) => Promi
 
 /**
  * Starts a child process and supervises it. It is restarted without a limit; but if it ends three times before it is
- * ready for the first time, or is not ready within 60 s, `untilReady` throws StartupError.
+ * ready for the first time, or once because of its settings, or is not ready within 60 s, `untilReady` throws StartupError.
  */
 export const superviseChild = ({ name, start, changed, log }: SuperviseChild): SupervisedChild => {
   let starts = 0;
@@ -132,6 +133,8 @@ export const superviseChild = ({ name, start, changed, log }: SuperviseChild): S
     starts += 1;
     void child.ready.then(resolveReady);
     void child.exited.then((reason) => {
+      if (reason === `exit code ${WRONG_SETTINGS}`)
+        fail(new StartupError(`the settings of ${name} cannot be used; see its output above`));
       if (starts < MAX_STARTS) return;
       fail(new StartupError(`${name} ended ${MAX_STARTS} times before it was ready (${reason}); see its output above`));
     });

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
+import { WRONG_SETTINGS } from '@vat/runtime';
 import type { RunState } from './data-dir.js';
 import { readStackSettings } from './read-settings.js';
 import { type Stack, startStack } from './start-stack.js';
@@ -238,6 +239,11 @@ describe('startStack', () => {
       'an api that cannot start',
       async () => ({ FAIL: 'api' }),
       /^api ended 3 times before it was ready \(exit code 7\)/,
+    ],
+    [
+      'a worker with a wrong setting that it alone reads',
+      async () => ({ FAIL: 'worker', FAIL_WITH: String(WRONG_SETTINGS) }),
+      /^the settings of worker 1 cannot be used; see its output above$/,
     ],
   ])('fails with one clear message on %s, and leaves nothing running', async (_what, makeEnv, message) => {
     const failure = await start(await makeEnv()).catch((error: Error) => error);

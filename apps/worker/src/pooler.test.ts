@@ -103,7 +103,7 @@ test.each([
       SLOTS_DATABASE_URL: given.SLOTS_DATABASE_URL && world.settings.DATABASE_URL,
     };
     const { code, stderr } = await runProgram('apps/worker/dist/main.js', [], settings as Record<string, string>, true);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stderr).toMatch(
       new RegExp(`^${name} leads to a connection pooler.*set SLOTS_DATABASE_URL to the address of Postgres`),
     );

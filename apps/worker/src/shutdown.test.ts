@@ -141,19 +141,20 @@ test.each([
     { DATABASE_URL: 'postgresql://u:50%@h/vat' },
     /DATABASE_URL: a % .* must be written as %25/,
   ],
-  ['apps/api/dist/main.js', { HOST: '203.0.113.1' }, /correct HOST or PORT/],
   ['apps/api/dist/main.js', { UPSTREAM_WINDOW: '20 parsecs' }, /UPSTREAM_WINDOW/],
-])('%s with %j exits with 1 and one line with the reason', async (file, settings, message) => {
+])('%s with %j exits with 78 and one line with the reason', async (file, settings, message) => {
   const ended = await runProgram(file, [], { ...world.settings, ...settings } as Record<string, string>, true);
-  expect(ended.code).toBe(1);
+  expect(ended.code).toBe(78);
   const lines = `${ended.stdout}${ended.stderr}`.split('\n').filter((line) => line !== '');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(message);
 });
 
-test('an API whose port is taken exits with 1 and names the port', async () => {
-  const { port } = new URL(world.baseUrl());
-  const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, PORT: port }, true);
+test.each([
+  ['is taken', () => ({ PORT: new URL(world.baseUrl()).port }), /Port \d+ is in use/],
+  ['is not of this machine', () => ({ HOST: '203.0.113.1' }), /correct HOST or PORT/],
+])('an API whose address %s exits with 1 and says which setting to correct', async (_what, settings, message) => {
+  const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, ...settings() }, true);
   expect(ended.code).toBe(1);
-  expect(`${ended.stdout}${ended.stderr}`).toContain(`Port ${port} is in use`);
+  expect(`${ended.stdout}${ended.stderr}`).toMatch(message);
 });

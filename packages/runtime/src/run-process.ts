@@ -69,12 +69,15 @@ export const reportReady = (host: Host, details: Record<string, unknown> = {}): 
   host.send?.({ type: 'ready', ...details });
 };
 
-/** The program that `start` starts on a host. A wrong setting ends it with 1 and a sentence on stderr. */
+/** The exit code of a program whose settings are wrong (EX_CONFIG of sysexits.h): another start would end in the same way. */
+export const WRONG_SETTINGS = 78;
+
+/** The program that `start` starts on a host. A wrong setting ends it with {@link WRONG_SETTINGS} and a sentence on stderr. */
 export const endOnWrongSettings =
   (start: (host: Host) => Promise<void>) =>
   (host: Host): Promise<void> =>
     start(host).catch((error: unknown) => {
       if (!(error instanceof SettingsError)) throw error;
       host.stderr.write(`${error.message}\n`);
-      host.exit(1);
+      host.exit(WRONG_SETTINGS);
     });
