@@ -8,7 +8,7 @@ import { composeMaintenance } from './compose-maintenance.js';
 import { composeRecording } from './compose-recording.js';
 import { composeWatches } from './compose-watches.js';
 import { composeWebhooks } from './compose-webhooks.js';
-import { rolesOf, statesOf, type WorkerRole, type WorkerSettings } from './settings.js';
+import { rolesOf, statesOf, WORKER_ROLES, type WorkerRole, type WorkerSettings } from './settings.js';
 import { createWorkerContext } from './worker-context.js';
 
 /** Composes a worker process and starts its consumers. Rejects with SettingsError on unknown names. */
@@ -21,7 +21,8 @@ export const compose = async (
   const roles = rolesOf(settings);
   const states = statesOf(settings);
   const context = createWorkerContext(settings, { log, tracing }, stopping);
-  const { servers, serve, ready, scrape, clockMeasured } = context;
+  const { servers, serve, ready, scrape, clockMeasured, metrics } = context;
+  for (const role of WORKER_ROLES) metrics.serves.set({ role }, roles.includes(role) ? 1 : 0);
   const ifServed = <T>(role: WorkerRole, composePart: () => T): T | null =>
     roles.includes(role) ? composePart() : null;
 

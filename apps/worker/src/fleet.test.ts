@@ -29,6 +29,13 @@ const call = async (state: Parameters<typeof numberOf>[0]) => {
 const totalOf = async (state: string) => (await world.vies.stats()).states[state]?.total ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;
 
+const readMetrics = async (worker: TestProcess) =>
+  (await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/metrics`)).text();
+const servedBy = async (worker: TestProcess) => {
+  const series = (await readMetrics(worker)).matchAll(/^vat_worker_serves\{role="(\w+)".*\} ([01])$/gm);
+  return Object.fromEntries([...series].map(([, role, value]) => [role, Number(value)]));
+};
+
 test('a worker serves only its own member states and roles', async () => {
   const german = await world.startWorker({ WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'DE' });
   expect(await call('DE')).toBe(201);
@@ -38,6 +45,9 @@ test('a worker serves only its own member states and roles', async () => {
   expect(((await ready.json()) as { queues: string[] }).queues).toEqual(
     expect.arrayContaining(['{upstream-DE}', '{settle}']),
   );
+  // What no worker serves has an alert.
+  const others = { webhooks: 0, batches: 0, watches: 0, evidence: 0, mail: 0, maintenance: 0 };
+  expect(await servedBy(german)).toEqual({ checks: 1, ...others });
 
   // Sweeps alone look nothing up.
   await world.startWorker({ WORKER_QUEUES: 'maintenance' });
@@ -54,8 +64,7 @@ test('a process that comes to a backlog gets its share of the slots', async () =
   const serving = { WORKER_QUEUES: 'checks', WORKER_MEMBER_STATES: 'HR' };
   const [first, late] = [await world.startWorker(serving), await world.startWorker(serving)];
   const lookupsOf = async (worker: TestProcess): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/metrics`)).text();
-    return Number(/^vat_upstream_ask_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0);
+    return Number(/^vat_upstream_ask_seconds_count\S* (\d+)$/m.exec(await readMetrics(worker))?.[1] ?? 0);
   };
   await world.vies.state('HR', { latency_ms: 50 });
   let used = 0;

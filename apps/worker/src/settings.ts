@@ -7,7 +7,7 @@ import { type Network, parseNetworks } from '@vat/webhooks';
 export type WorkerSettings = SettingsOf<'worker'>;
 
 /** What WORKER_QUEUES may name. See docs/settings.md. */
-const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'mail', 'maintenance'] as const;
+export const WORKER_ROLES = ['checks', 'webhooks', 'batches', 'watches', 'evidence', 'mail', 'maintenance'] as const;
 export type WorkerRole = (typeof WORKER_ROLES)[number];
 
 const selectNames = <T extends string>(setting: string, values: string[], known: readonly T[]): T[] => {

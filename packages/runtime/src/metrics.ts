@@ -121,6 +121,11 @@ export const createMetrics = (service: string) => {
       name: 'vat_anchor_differences',
       help: 'Differences that the last recomputation of all anchors found; any value but 0 is a fault.',
     }),
+    serves: gauge({
+      name: 'vat_worker_serves',
+      help: '1 for what this worker serves (WORKER_QUEUES), 0 for what it leaves to others.',
+      labelNames: ['role'],
+    }),
     degraded: gauge({
       name: 'vat_redis_away',
       help: '1 while this process cannot reach Redis.',

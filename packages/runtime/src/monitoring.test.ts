@@ -85,6 +85,14 @@ test('the alert about lost jobs leaves out the actions of a sweep for which no j
   expect(/action!~"([^"]+)"/.exec(alert)?.[1]?.split('|')).toEqual(expected.toSorted());
 });
 
+test('what no worker serves, and a fleet without workers, have an alert', () => {
+  const alerts = readAlerts().filter(({ expr }) => expr.includes('vat_worker_serves'));
+  expect(alerts.map(({ expr }) => expr)).toEqual([
+    'max by (role) (vat_worker_serves) == 0',
+    'absent(vat_worker_serves)',
+  ]);
+});
+
 test('alerts name queues that workers serve', () => {
   const queues = /\$allQueues := list (.+) }}/.exec(read('helm/templates/workers.yaml'))?.[1] ?? '';
   const named = [...read('monitoring/alerts.yml').matchAll(/serves? `(\w+)`/g)].map(([, name = '']) => name);
