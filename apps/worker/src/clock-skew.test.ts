@@ -155,4 +155,20 @@ describe('an API and a worker whose clocks are off by months and hours', () => {
     await world.startWorker();
     await watched(2);
   });
+
+  test('a worker whose clock is right retries in time what one that was a day ahead has put off', async () => {
+    const settings = { UPSTREAM_WINDOW: '1s', BACKGROUND_RETRY_DELAYS: '500ms', SWEEP_EVERY: '500ms' };
+    world = await startWorld({ workers: 0, settings });
+    await world.vies.state('FR', { answer: { kind: 'error', code: 'MS_UNAVAILABLE' } });
+    const ahead = await world.startWorker(skewedClock(DAY_MS));
+    const { status, body } = await world.http().post('/v1/checks', { vat_number: numberOf('FR', 1) });
+    expect(status).toBe(202);
+    await ahead.stop();
+    await world.vies.reset();
+    await world.startWorker();
+    await until('the request to be completed', async () => {
+      const request = await world.http().get(`/v1/requests/${body.request_id}`);
+      return request.body.status === 'completed';
+    });
+  });
 });

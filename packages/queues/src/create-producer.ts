@@ -28,9 +28,14 @@ export type Producer = {
   promote: (definition: Pick<QueueDefinition, 'name'>, jobId: string) => Promise<void>;
   /**
    * Returns the ids that have no job which waits, is delayed or runs. A finished job that was not removed counts as none, and
-   * is removed: BullMQ would ignore a new job of its id.
+   * is removed: BullMQ would ignore a new job of its id. So is, of `overdue` jobs, one that is delayed for longer than any of them
+   * waits: a worker whose clock was ahead has put it off.
    */
-  withoutJob: (definition: Pick<QueueDefinition, 'name'>, jobIds: readonly string[]) => Promise<string[]>;
+  withoutJob: (
+    definition: Pick<QueueDefinition, 'name'>,
+    jobIds: readonly string[],
+    of?: { overdue: boolean },
+  ) => Promise<string[]>;
   /** Writes the queue's global concurrency limit to Redis, where a flush deletes it. */
   assertGlobalConcurrency: (definition: Pick<QueueDefinition, 'name' | 'globalConcurrency'>) => Promise<void>;
   close: () => Promise<void>;
@@ -43,19 +48,25 @@ const REMOVE_WHEN_FINISHED = { removeOnComplete: true, removeOnFail: true } as c
 const ADDED_AT_ONCE = 100;
 const LOOKED_UP_AT_ONCE = 500;
 
+/** An overdue job is delayed for five minutes at most, after many failures. */
+const MAX_DELAY_OF_OVERDUE_MS = 600_000;
+
 /** What {@link FIND_JOBS} returns for each id. */
 const MISSING = '0';
-const FINISHED = '2';
+const USELESS = '2';
 
 /**
  * One character an id, in one round trip: whether the queue has its job. KEYS[1] is the beginning of the keys of the queue's
- * jobs; as in BullMQ's own scripts the keys are formed here, on the node of the queue.
+ * jobs; as in BullMQ's own scripts the keys are formed here, on the node of the queue. ARGV[1]: the latest time, in milliseconds, until
+ * which a job may be delayed. BullMQ's scores of delayed jobs are such times with twelve more bits.
  */
 const FIND_JOBS = `
 local states = {}
-for i = 1, #ARGV do
+for i = 2, #ARGV do
   local job = redis.call('HMGET', KEYS[1] .. ARGV[i], 'timestamp', 'finishedOn')
-  states[i] = job[2] and '2' or job[1] and '1' or '0'
+  local score = redis.call('ZSCORE', KEYS[1] .. 'delayed', ARGV[i])
+  local useless = job[2] or score and tonumber(score) / 0x1000 > tonumber(ARGV[1])
+  states[i - 1] = useless and '2' or job[1] and '1' or '0'
 end
 return table.concat(states)`;
 
@@ -158,14 +169,15 @@ export const createProducer = (
       });
     },
     promote: (definition, jobId) => withinCommandTimeout(new Job(queueOf(definition), 'job', {}, {}, jobId).promote()),
-    withoutJob: async (definition, jobIds) => {
+    withoutJob: async (definition, jobIds, { overdue } = { overdue: false }) => {
       const queue = queueOf(definition);
+      const latest = overdue ? now().getTime() + MAX_DELAY_OF_OVERDUE_MS : Number.MAX_SAFE_INTEGER;
       const without: string[] = [];
       await inChunks(jobIds, LOOKED_UP_AT_ONCE, async (chunk) => {
-        const states = await withinCommandTimeout(findJobs(queue.toKey(''), ...chunk));
-        const finished = chunk.filter((_jobId, n) => states[n] === FINISHED);
-        await withinCommandTimeout(Promise.all(finished.map((jobId) => queue.remove(jobId))));
-        without.push(...chunk.filter((_jobId, n) => states[n] === MISSING || states[n] === FINISHED));
+        const states = await withinCommandTimeout(findJobs(queue.toKey(''), latest, ...chunk));
+        const useless = chunk.filter((_jobId, n) => states[n] === USELESS);
+        await withinCommandTimeout(Promise.all(useless.map((jobId) => queue.remove(jobId))));
+        without.push(...chunk.filter((_jobId, n) => states[n] === MISSING || states[n] === USELESS));
       });
       return without;
     },

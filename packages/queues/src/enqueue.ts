@@ -43,10 +43,11 @@ export const enqueueLateDeliveries =
   (deliveries: DueDelivery[]): Promise<void> =>
     producer.enqueueAll(DELIVERY_QUEUES.retry, deliveries.map(deliveryJobOf));
 
-/** Returns the ids of those deliveries whose next attempt has no job. */
+/** Returns the ids of those deliveries whose next attempt has no job. `everything`: not all of them are overdue. */
 export const deliveriesWithoutJob =
   (producer: Pick<Producer, 'withoutJob'>) =>
-  async (deliveries: OverdueDeliveries['toSend']): Promise<string[]> => {
+  async (deliveries: OverdueDeliveries['toSend'], { everything }: { everything: boolean }): Promise<string[]> => {
+    const of = { overdue: !everything };
     const jobs = deliveries.map(({ id, attempt }) => ({
       id,
       attempt,
@@ -55,8 +56,8 @@ export const deliveriesWithoutJob =
     // The order matters: a first attempt that moves to the retry queue is added there before it leaves the first queue.
     const firsts = jobs.filter(({ attempt }) => attempt === 1).map(({ jobId }) => jobId);
     const others = jobs.filter(({ attempt }) => attempt > 1).map(({ jobId }) => jobId);
-    const moved = await producer.withoutJob(DELIVERY_QUEUES.first, firsts);
-    const lost = new Set(await producer.withoutJob(DELIVERY_QUEUES.retry, [...moved, ...others]));
+    const moved = await producer.withoutJob(DELIVERY_QUEUES.first, firsts, of);
+    const lost = new Set(await producer.withoutJob(DELIVERY_QUEUES.retry, [...moved, ...others], of));
     return jobs.filter(({ jobId }) => lost.has(jobId)).map(({ id }) => id);
   };
 
@@ -140,12 +141,14 @@ export const enqueueOverdue =
     await Promise.all([...queues].map(([name, definition]) => producer.enqueueAll(definition, jobsOf(name))));
   };
 
-/** Returns the ids of those requests that have no job. */
+/** Returns the ids of those requests that have no job. `everything`: not all of them are overdue. */
 export const requestsWithoutJob =
   (producer: Pick<Producer, 'withoutJob'>) =>
-  async (groups: OverdueGroup[]): Promise<string[]> => {
+  async (groups: OverdueGroup[], { everything }: { everything: boolean }): Promise<string[]> => {
     // The id of a request's job is that of the request.
-    const without = await Promise.all(groups.map((group) => producer.withoutJob(queueOf(group), group.ids)));
+    const without = await Promise.all(
+      groups.map((group) => producer.withoutJob(queueOf(group), group.ids, { overdue: !everything })),
+    );
     return without.flat();
   };
 

@@ -95,10 +95,10 @@ test.each(['completed', 'failed'] as const)(
     } as const;
     await enqueueOverdue(producer)([{ ...request, dueAt: new Date() }]);
     expect(await queue.getJobState(id)).toBe(state);
-    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }])).toEqual([id]);
+    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }], { everything: false })).toEqual([id]);
     await enqueueOverdue(producer)([{ ...request, dueAt: new Date() }]);
     expect(await queue.getJobState(id)).toBe('prioritized');
-    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }])).toEqual([]);
+    expect(await requestsWithoutJob(producer)([{ ...request, ids: [id] }], { everything: false })).toEqual([]);
     await queue.close();
     await until('the connection to end', () => blocking.status === 'end');
   },
@@ -113,7 +113,7 @@ const due = (attempt: number) => ({
 });
 /** What the sweep does with overdue deliveries. */
 const sweep = async (deliveries: DueDelivery[]): Promise<void> => {
-  const lost = await deliveriesWithoutJob(producer)(deliveries);
+  const lost = await deliveriesWithoutJob(producer)(deliveries, { everything: false });
   await enqueueLateDeliveries(producer)(deliveries.filter(({ id }) => lost.includes(id)));
 };
 /** How many of the deliveries have a job in each queue; a queue has at most one job per id. */
@@ -138,4 +138,14 @@ test('repeated sweeps leave each late delivery with one job', async () => {
   for (const delivery of deliveries) await enqueueDelivery(producer)(delivery);
   for (let n = 0; n < 3; n += 1) await sweep(deliveries);
   expect(await jobsOf(deliveries)).toEqual({ first: 1, retry: 2 });
+});
+
+test('an overdue job that a clock has put off for longer than any waits is none; one that is not overdue stays', async () => {
+  const [soon, later] = [newUuid(), newUuid()];
+  await enqueue([soon], new Date(Date.now() + 300_000));
+  await enqueue([later], new Date(Date.now() + 3_600_000));
+  expect(await producer.withoutJob(QUEUE, [soon, later], { overdue: false })).toEqual([]);
+  expect(await producer.withoutJob(QUEUE, [soon, later], { overdue: true })).toEqual([later]);
+  await enqueue([later]);
+  expect(await producer.withoutJob(QUEUE, [soon, later], { overdue: true })).toEqual([]);
 });

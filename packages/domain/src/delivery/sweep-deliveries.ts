@@ -11,7 +11,7 @@ type SweepDeliveriesDeps = {
   /** Ends those of the pending deliveries whose endpoint is gone; returns how many. */
   endRemoved: (now: Date, deliveryIds: string[]) => Promise<number>;
   /** The ids of those that have no job. */
-  withoutJob: (deliveries: OverdueDeliveries['toSend']) => Promise<string[]>;
+  withoutJob: (deliveries: OverdueDeliveries['toSend'], scope: { everything: boolean }) => Promise<string[]>;
   /** Those of the deliveries that are still pending and not held. */
   findPending: (deliveryIds: string[]) => Promise<DueDelivery[]>;
   /** Enqueues deliveries that are late; an existing job is not changed. */
@@ -50,7 +50,7 @@ export const sweepDeliveries =
     for await (const page of readPages((after: DueCursor | null) => overdue(before, after, PAGE))) {
       if (page.toHold.length > 0) swept.held += await hold(page.toHold);
       if (page.toEnd.length > 0) swept.removed += await endRemoved(now(), page.toEnd);
-      const lost = await withoutJob(page.toSend);
+      const lost = await withoutJob(page.toSend, { everything });
       if (lost.length === 0) continue;
       const deliveries = await findPending(lost);
       await enqueueLate(deliveries);

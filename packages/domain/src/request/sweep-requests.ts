@@ -26,7 +26,7 @@ type EnqueueLostDeps = {
   /** The live requests due before a moment, oldest first, in pages of `limit`. */
   overdue: (before: Date, after: OverdueCursor | null, limit: number) => Promise<OverduePage>;
   /** The ids of those that have no job. */
-  withoutJob: (groups: OverdueGroup[]) => Promise<string[]>;
+  withoutJob: (groups: OverdueGroup[], scope: { everything: boolean }) => Promise<string[]>;
   /** Those of the requests that are still live. */
   findLive: (ids: string[]) => Promise<OverdueRequest[]>;
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
@@ -43,7 +43,7 @@ export const enqueueLostRequests =
     const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
     let enqueued = 0;
     for await (const { groups } of readPages((after: OverdueCursor | null) => overdue(before, after, PAGE))) {
-      const lost = await withoutJob(groups);
+      const lost = await withoutJob(groups, { everything });
       if (lost.length === 0) continue;
       const requests = await findLive(lost);
       await enqueue(requests);
