@@ -54,6 +54,26 @@ test('a clock that is set right during operation is no longer corrected', async 
   expect(offsets).toEqual([expect.any(Number), 0]);
 });
 
+test.each([
+  ['forward', 5 * 365 * 86_400_000],
+  ['back', -7_200_000],
+])('a clock that is set %s during operation moves no time, and is compared again at once', async (_where, stepMs) => {
+  let skewMs = 0;
+  let reads = 0;
+  const readTime = async () => {
+    reads += 1;
+    return new Date(SHARED);
+  };
+  const { clock, offsets } = clockOf(() => skewMs, readTime, { measureEveryMs: 3_600_000 });
+  await clock.measured;
+  skewMs = stepMs;
+  expect(closeTo(clock)).toBeLessThan(250);
+  while (offsets.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  clock.close();
+  expect(closeTo(clock)).toBeLessThan(250);
+  expect([reads, Math.abs((offsets[0] ?? 0) + stepMs) < 250]).toEqual([2, true]);
+});
+
 test('while the shared clock cannot be read, the own one is used', async () => {
   const { clock, offsets } = clockOf(
     () => 30_000,

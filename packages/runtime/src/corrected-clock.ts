@@ -22,7 +22,8 @@ export type CorrectedClock = { now: () => Date; measured: Promise<void>; close: 
 /**
  * A clock that agrees with the one that all processes share, where the own one differs from it. Due times, windows and leases
  * are written by one process and read by another, so a machine whose clock is wrong would delay them or end them early. While
- * the shared clock cannot be read, the last difference stays in use.
+ * the shared clock cannot be read, the last difference stays in use. When the own clock is set, the time continues as before until
+ * the clocks are compared again, which they are at once: some seconds of a wrong time would end all that has a due time.
  */
 export const correctedClock = ({
   readTime,
@@ -32,29 +33,51 @@ export const correctedClock = ({
   after = Promise.resolve(),
 }: CorrectedClockDeps): CorrectedClock => {
   let offsetMs = 0;
-  let isKnown = false;
+  let reportedMs = 0;
+  /** How often the own clock was set, and the same when the clocks were compared last. */
+  let [changes, compared] = [0, -1];
+  let seen = { own: ownTime(), at: performance.now() };
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const readOwn = (): number => {
+    const { own, at } = seen;
+    seen = { own: ownTime(), at: performance.now() };
+    const stepMs = seen.own - own - (seen.at - at);
+    if (Math.abs(stepMs) >= TOLERANCE_MS) {
+      offsetMs -= stepMs;
+      changes += 1;
+      if (timer !== undefined) schedule(0);
+    }
+    return seen.own;
+  };
   const measure = async (): Promise<void> => {
-    const before = ownTime();
+    const before = readOwn();
+    const begun = changes;
     const startedAt = performance.now();
     const shared = (await readTime()).getTime();
     const tookMs = performance.now() - startedAt;
-    isKnown = true;
+    readOwn();
+    if (changes !== begun) return;
+    compared = changes;
     // The shared clock was read at some moment between sending and receiving.
     const difference = shared - (before + tookMs / 2);
     const measured = Math.abs(difference) - tookMs / 2 < TOLERANCE_MS ? 0 : Math.round(difference);
-    if (Math.abs(measured - offsetMs) - tookMs / 2 < TOLERANCE_MS) return;
-    offsetMs = measured;
-    onOffset(offsetMs);
+    if (Math.abs(measured - offsetMs) - tookMs / 2 >= TOLERANCE_MS || measured === 0) offsetMs = measured;
+    if (Math.abs(measured - reportedMs) - tookMs / 2 < TOLERANCE_MS) return;
+    reportedMs = measured;
+    onOffset(reportedMs);
   };
-  let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
   const repeat = async (): Promise<void> => {
+    timer = undefined;
     await measure().catch(() => undefined);
-    const waitMs = isKnown ? measureEveryMs : Math.min(FIRST_EVERY_MS, measureEveryMs);
+    schedule(compared === changes ? measureEveryMs : Math.min(FIRST_EVERY_MS, measureEveryMs));
+  };
+  const schedule = (waitMs: number): void => {
+    clearTimeout(timer);
     if (!isClosed) timer = setTimeout(() => void repeat(), waitMs);
   };
   return {
-    now: () => new Date(ownTime() + offsetMs),
+    now: () => new Date(readOwn() + offsetMs),
     measured: after.then(repeat),
     close: () => {
       isClosed = true;
