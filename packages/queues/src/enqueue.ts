@@ -172,15 +172,19 @@ export const enqueueStamp =
   (stamp: DueStamp): Promise<void> =>
     producer.enqueue({ definition: evidenceQueue, ...stampJobOf(stamp) });
 
-/** Enqueues the next attempts at those of the pending time-stamps that have no job; returns how many. */
+/**
+ * Enqueues the next attempts at those of the pending time-stamps that have no job; returns how many. `everything`: not all of them
+ * are overdue.
+ */
 export const enqueueLostStamps =
   (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
-  async (stamps: DueStamp[]): Promise<number> => {
+  async (stamps: DueStamp[], { everything }: { everything: boolean }): Promise<number> => {
     const jobs = stamps.map(stampJobOf);
     const lost = new Set(
       await producer.withoutJob(
         evidenceQueue,
         jobs.map(({ payload }) => evidenceQueue.jobId(payload)),
+        { overdue: !everything },
       ),
     );
     await producer.enqueueAll(

@@ -7,7 +7,9 @@ import {
   deliveriesWithoutJob,
   enqueueDelivery,
   enqueueLateDeliveries,
+  enqueueLostStamps,
   enqueueOverdue,
+  enqueueStamp,
   requestsWithoutJob,
 } from './enqueue.js';
 import { DELIVERY_QUEUES, settleQueue, upstreamQueue } from './job-catalogue.js';
@@ -148,4 +150,13 @@ test('an overdue job that a clock has put off for longer than any waits is none;
   expect(await producer.withoutJob(QUEUE, [soon, later], { overdue: true })).toEqual([later]);
   await enqueue([later]);
   expect(await producer.withoutJob(QUEUE, [soon, later], { overdue: true })).toEqual([]);
+});
+
+test('a time-stamp that a clock has put off is enqueued again, once it is overdue', async () => {
+  const stamp = { subjectId: newUuid(), dueAt: new Date(Date.now() + 3_600_000) };
+  await enqueueStamp(producer)(stamp);
+  expect(await enqueueLostStamps(producer)([stamp], { everything: true })).toBe(0);
+  const overdue = { ...stamp, dueAt: new Date() };
+  expect(await enqueueLostStamps(producer)([overdue], { everything: false })).toBe(1);
+  expect(await enqueueLostStamps(producer)([overdue], { everything: false })).toBe(0);
 });

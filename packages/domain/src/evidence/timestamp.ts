@@ -158,8 +158,8 @@ export const stampCheck = ({
 type SweepStampsDeps = {
   /** Pending stamps due before a moment, oldest first, in chunks of `limit`. */
   due: (before: Date, after: StampCursor | null, limit: number) => Promise<DueStamp[]>;
-  /** Enqueues the job of each stamp that has none; returns how many. */
-  enqueueLost: (stamps: DueStamp[]) => Promise<number>;
+  /** Enqueues the job of each stamp that has none; returns how many. `everything`: not all of them are overdue. */
+  enqueueLost: (stamps: DueStamp[], scope: { everything: boolean }) => Promise<number>;
   now: () => Date;
 };
 
@@ -180,7 +180,7 @@ export const sweepStamps =
     let stamps = 0;
     for (let after: StampCursor | null = null; ; ) {
       const chunk: DueStamp[] = await due(before, after, CHUNK);
-      stamps += await enqueueLost(chunk);
+      stamps += await enqueueLost(chunk, { everything });
       const last = chunk.at(-1);
       if (!last || chunk.length < CHUNK) return { stamps };
       after = last;
