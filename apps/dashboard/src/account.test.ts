@@ -223,6 +223,9 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   expect(await seriousFindings(page)).toEqual([]);
 
   const invited = await dashboard.visit({ refused: /\/app\/api\// });
+  // A link that is opened in the window of an expired one changes only the fragment of its address.
+  await invited.page.goto(link.replace(/#.*/, `#${'A'.repeat(24)}`));
+  await invited.page.getByRole('alert').filter({ hasText: 'has expired' }).waitFor();
   await invited.page.goto(link);
   await heading(invited, 'Invitation');
   await invited.page.getByText('Müller & Söhne').waitFor();

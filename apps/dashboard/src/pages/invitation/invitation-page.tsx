@@ -1,6 +1,6 @@
 import { type UseMutationResult, useQuery } from '@tanstack/react-query';
-import { Link, useLocation } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../../api/create-api.js';
 import { isNotFound } from '../../api/errors.js';
 import type { OpenInvitation, Session } from '../../api/shapes.js';
@@ -54,12 +54,8 @@ const AcceptForm = ({ token, invitation, accept }: AcceptFormProps) => {
   );
 };
 
-/** Accepts an invitation, whose token is the fragment of the address, and signs in. */
-export const InvitationPage = () => {
+const Invitation = ({ token }: { token: string }) => {
   const api = useApi();
-  const { hash } = useLocation();
-  // Accepting leaves the page, which changes the address before this component is removed.
-  const [token] = useState(hash);
   const accept = useApiMutation([], (caller, body: Acceptance) =>
     caller.call<Session>('POST', '/invitation/accept', { body }),
   );
@@ -86,4 +82,18 @@ export const InvitationPage = () => {
       )}
     </SignedOutLayout>
   );
+};
+
+const tokenInAddress = (): string => window.location.hash.slice(1);
+
+/** Accepts an invitation, whose token is the fragment of the address, and signs in. */
+export const InvitationPage = () => {
+  const [token, setToken] = useState(tokenInAddress);
+  useEffect(() => {
+    // Another link that is opened in this window changes only the fragment. Leaving the page is no such event.
+    const follow = () => setToken(tokenInAddress());
+    window.addEventListener('hashchange', follow);
+    return () => window.removeEventListener('hashchange', follow);
+  }, []);
+  return <Invitation key={token} token={token} />;
 };
