@@ -206,6 +206,31 @@ test('an upload waits for its running first attempt and creates one batch', asyn
   await page.unroute('**/app/api/batches');
 });
 
+test('an upload that has succeeded is not repeated while the page of its batch loads', async () => {
+  const { page } = visit;
+  let load = () => {};
+  const held = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  await page.route(/batch-page/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await choose('slow.csv', 'vat_number\nFR40303265045\n');
+  let uploads = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/batches')) uploads += 1;
+  });
+  const loading = page.waitForRequest(/batch-page/);
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await loading;
+  await page.getByLabel('Label').press('Enter');
+  load();
+  await page.getByRole('heading', { level: 1, name: 'slow.csv' }).waitFor();
+  expect(uploads).toBe(1);
+  await page.unroute(/batch-page/);
+});
+
 test('a completed batch is deleted after confirmation; a running one shows an error', async () => {
   const { page } = visit;
   const remove = async () => {

@@ -143,7 +143,8 @@ export const UploadForm = <Content extends ReadFile, Created>(props: UploadFormP
   });
   const { chosen, error, clear, zone } = useChosenFile(read, { hint, onChange: upload.reset });
   const submit = ({ currentTarget }: FormEvent<HTMLFormElement>) => {
-    if (!chosen) return;
+    // After a success the next page is loading; another upload would be a second batch.
+    if (!chosen || upload.isSuccess) return;
     const sheet = chosen.sheet === undefined ? {} : { sheet: chosen.sheet };
     const texts = Object.entries({ ...filledFields(currentTarget, fields), ...sheet }) as [string, string][];
     upload.mutate({ file: chosen.file, texts }, { onSuccess: onCreated });
@@ -157,7 +158,7 @@ export const UploadForm = <Content extends ReadFile, Created>(props: UploadFormP
           {preview(chosen.file.name, chosen.content)}
           <div className="inline-form">{children}</div>
           <div className="actions">
-            <Button type="submit" variant="primary" isPending={upload.isPending}>
+            <Button type="submit" variant="primary" isPending={upload.isPending || upload.isSuccess}>
               {action}
             </Button>
             <Button variant="quiet" onPress={clear}>
