@@ -91,6 +91,61 @@ test('signing out ends the session on the server and redirects other windows to 
   await heading(visit, 'Sign in');
 });
 
+test('what a window shows of one account is gone when another window has signed in to another', async () => {
+  const [one, two] = ['one@example.com', 'two@example.com'];
+  const accounts = await Promise.all(
+    [one, two].map((email) => dashboard.account(email, { name: `Account of ${email}` })),
+  );
+  visit = await dashboard.visit({ refused: /\/app\/api\// });
+  await visit.signIn(one);
+  const { page } = visit;
+  await visit.go('/settings');
+  const rowOf = (account: number) =>
+    page.getByRole('row', { name: new RegExp(String(accounts[account]?.live_key.slice(-4))) });
+  await rowOf(0).waitFor();
+  await page.getByLabel('Key name').fill('Shop');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const key = page.getByText(/^vat_live_\w+$/);
+  await key.waitFor();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/app\/api\/keys\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  // As joining by an invitation does, this replaces the session without signing out first.
+  const other = await page.context().newPage();
+  await visit.enter(two);
+  await other.goto('/app/sign-in');
+  await other.evaluate("new BroadcastChannel('vat-session').postMessage('changed')");
+  await page.getByRole('banner').getByText(`Account of ${two}`).waitFor();
+  expect(await Promise.all([rowOf(0).count(), key.count()])).toEqual([0, 0]);
+  answer();
+  await rowOf(1).waitFor();
+
+  // And the same after signing out.
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await heading(visit, 'Sign in');
+  const again = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.unroute(/app\/api\/keys\?/);
+  await page.route(/app\/api\/keys\?/, async (route) => {
+    await again;
+    await route.continue();
+  });
+  await other.getByLabel('E-mail').fill(one);
+  await other.getByLabel('Password').fill(PASSWORD);
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('banner').getByText(`Account of ${one}`).waitFor();
+  await page.getByRole('region', { name: 'API keys' }).getByText('Loading…').waitFor();
+  expect(await rowOf(1).count()).toBe(0);
+  answer();
+  await rowOf(0).waitFor();
+});
+
 test('a key revoked right before signing out is rejected', async () => {
   const email = 'leaver@example.com';
   const { live_key } = await dashboard.account(email);
@@ -184,6 +239,9 @@ test('changing the password requires the current one, keeps this session and end
     await page.getByLabel('Confirm new password').fill(newPassword);
     await page.getByRole('button', { name: 'Change password' }).click();
   };
+  const window = await page.context().newPage();
+  await window.goto('/app/settings');
+  await window.getByLabel('Key name').fill('Other window');
   await visit.go('/settings');
   await change('not the current one', 'a few other words');
   await page.getByRole('alert').waitFor();
@@ -197,6 +255,8 @@ test('changing the password requires the current one, keeps this session and end
   await page.getByLabel('Key name').fill('After');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText(/^vat_live_\w+$/).waitFor();
+  await window.getByRole('button', { name: 'Create key' }).click();
+  await window.getByText(/^vat_live_\w+$/).waitFor();
   await page.getByRole('button', { name: 'End all sessions' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'End all sessions' }).click();
   await heading(visit, 'Sign in');

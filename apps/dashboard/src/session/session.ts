@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Access, roleAllows } from '@vat/domain/roles';
 import type { ReactNode } from 'react';
 import { useApi } from '../api/create-api.js';
@@ -18,18 +18,33 @@ export const BOOT = ['boot'] as const;
 /** The broadcast channel on which windows of one browser announce sign-in and sign-out. */
 export const SESSION_CHANNEL = 'vat-session';
 
-const notifyOtherWindows = (): void => {
+/** Makes the other windows of this browser read their session again. */
+export const notifyOtherWindows = (): void => {
   const channel = new BroadcastChannel(SESSION_CHANNEL);
   channel.postMessage('changed');
   channel.close();
 };
 
-/** The boot data: fetched once, then updated by sign-in and sign-out. */
+const removeCachedData = (queries: QueryClient): void =>
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
+
+/** Identifies the user of a session: an e-mail address can move to another account. */
+export const userOf = ({ account }: Session): string => `${account.account_id} ${account.email}`;
+
+/** The boot data: fetched once, then updated by sign-in and sign-out, also in other windows. */
 export const useBoot = (): UseQueryResult<Boot> => {
   const api = useApi();
+  const queries = useQueryClient();
   return useQuery({
     queryKey: BOOT,
-    queryFn: () => api.call<Boot>('GET', '/config'),
+    queryFn: async () => {
+      const boot = await api.call<Boot>('GET', '/config');
+      const before = queries.getQueryData<Boot>(BOOT);
+      // Another user may have signed in in another window.
+      if (before && boot.session && (!before.session || userOf(before.session) !== userOf(boot.session)))
+        removeCachedData(queries);
+      return boot;
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 };
@@ -38,7 +53,7 @@ export const useBoot = (): UseQueryResult<Boot> => {
 export const useSetSession = (): ((session: Session | null) => void) => {
   const queries = useQueryClient();
   return (session) => {
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== BOOT[0] });
+    removeCachedData(queries);
     queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session });
     notifyOtherWindows();
   };

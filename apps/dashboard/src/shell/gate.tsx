@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { LiveUpdates } from '../live/live-updates.js';
 import { ErrorAlert, Loading } from '../parts/states.js';
 import { Brand, Page } from '../parts/text.js';
-import { useBoot } from '../session/session.js';
+import { useBoot, userOf } from '../session/session.js';
 import { Shell } from './shell.js';
 
 /** Layout of the sign-in and sign-up pages. */
@@ -62,8 +62,9 @@ export const SignedIn = () => {
     );
   }
   if (!boot.data.session) return <RedirectToSignIn />;
+  // What a page holds, such as a key that is shown once, is of one user.
   return (
-    <LiveUpdates>
+    <LiveUpdates key={userOf(boot.data.session)}>
       <Shell />
     </LiveUpdates>
   );

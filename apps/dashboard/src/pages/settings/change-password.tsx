@@ -7,7 +7,7 @@ import { useDeferredActions } from '../../parts/deferred-actions.js';
 import { Field, Form } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card } from '../../parts/text.js';
-import { BOOT, useSession, useSetSession } from '../../session/session.js';
+import { BOOT, notifyOtherWindows, useSession, useSetSession } from '../../session/session.js';
 
 /** Changes the password, or ends all sessions of the user. */
 export const ChangePassword = () => {
@@ -21,7 +21,8 @@ export const ChangePassword = () => {
   const change = useApiMutation([], async (api, body: { current_password: string; new_password: string }) => {
     await deferred.finish();
     await api.call('PUT', '/password', { body });
-    // The service replaces the session, so the CSRF token changes.
+    // The service replaces the session, so the CSRF token changes, for the other windows too.
+    notifyOtherWindows();
     await queries.refetchQueries({ queryKey: BOOT });
   });
   const endAllSessions = useApiMutation([], async (api) => {
