@@ -13,7 +13,13 @@ export type DossierProblem = {
 };
 
 /** Why a dossier could not be verified. */
-type NotCheckedCode = 'not_a_zip' | 'not_a_dossier' | 'too_large' | 'insecure_page' | 'unsupported_stamp';
+type NotCheckedCode =
+  | 'no_dossier'
+  | 'not_a_zip'
+  | 'not_a_dossier'
+  | 'too_large'
+  | 'insecure_page'
+  | 'unsupported_stamp';
 
 /** The result of a verification: the same keys and codes as in the output of `verify.py --json`. */
 export type DossierReport = {

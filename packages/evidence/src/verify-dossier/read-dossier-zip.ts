@@ -19,6 +19,18 @@ export class DossierFiles extends Map<string, ReadFile> {
 const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
 const WINDOW_BYTES = 4 * 1024 ** 2;
 
+/** Reads a part of a zip. Throws {@link NotChecked} when the file is gone: that says nothing about what was in it. */
+const readPart = async (part: Blob): Promise<Uint8Array<ArrayBuffer>> => {
+  try {
+    return new Uint8Array(await part.arrayBuffer());
+  } catch {
+    throw new NotChecked(
+      'no_dossier',
+      'The file cannot be read. It may have been changed, moved or removed since it was chosen: choose it again.',
+    );
+  }
+};
+
 /** Reads a zip in windows: a call for each of 70 000 files takes too long. */
 const windowReader = (zip: Blob): Reader => {
   let [start, window] = [0, new Uint8Array()];
@@ -27,7 +39,7 @@ const windowReader = (zip: Blob): Reader => {
     read: async (offset, length) => {
       if (offset < start || offset + length > start + window.length) {
         const end = offset + Math.max(length, WINDOW_BYTES);
-        [start, window] = [offset, new Uint8Array(await zip.slice(offset, end).arrayBuffer())];
+        [start, window] = [offset, await readPart(zip.slice(offset, end))];
       }
       return window.subarray(offset - start, offset - start + length);
     },
@@ -51,7 +63,8 @@ const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
       'The file is larger than a browser can verify. Verify it with verify.py, which GET /verifier names.',
     );
   if (zip.size > LIMITS.bytes) throw tooLarge();
-  const { entries } = await unzipRaw(reader).catch(() => {
+  const { entries } = await unzipRaw(reader).catch((error: unknown) => {
+    if (error instanceof NotChecked) throw error;
     throw new NotChecked(
       'not_a_zip',
       'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
@@ -95,6 +108,7 @@ export const readDossierZip = async (
         const digest = bytesToHex(sha256(bytes));
         files.set(path, { size: bytes.length, sha256: digest, bytes: isOnlyHashed(path) ? null : bytes });
       } catch (error) {
+        if (error instanceof NotChecked) throw error;
         problem('file_damaged', { file: path, reason: (error as Error).message });
       }
     }

@@ -28,6 +28,26 @@ describe('the verifier in the browser', () => {
     );
   });
 
+  it('says nothing about a dossier whose file can no longer be read', async () => {
+    const zip = await zipFolder(auditor.original);
+    /** A file whose n-th read fails, as browsers do when it was changed or its drive is gone. */
+    const failingAt = (failing: number): Blob => {
+      let reads = 0;
+      const failed = { arrayBuffer: () => Promise.reject(new DOMException('It is gone.', 'NotReadableError')) };
+      const slice = (start: number, end: number) => {
+        reads += 1;
+        return reads === failing ? failed : zip.slice(start, end);
+      };
+      return { size: zip.size, slice } as unknown as Blob;
+    };
+    for (const read of [1, 2])
+      expect(await verifyDossier(failingAt(read))).toMatchObject({
+        result: 'not_checked',
+        reason: { code: 'no_dossier', message: expect.stringContaining('cannot be read') },
+        problem_count: 0,
+      });
+  });
+
   it('writes one check and one anchor in the singular', async () => {
     const [one, four] = await Promise.all(
       [1, 4].map(async (checks) => verify(await auditor.makeDossier(checks, stampsOf(auditor.authority)))),
