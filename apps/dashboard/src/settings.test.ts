@@ -268,6 +268,13 @@ test('the list of deliveries is filtered, and Resend failed sends the failed eve
   await until('the event', () =>
     receiver.arrivals.slice(before).some(({ headers }) => headers['webhook-id'] === sent?.headers['webhook-id']),
   );
+
+  // The result is not shown under other filters, and the question names the event that they choose.
+  await page.getByLabel('Event', { exact: true }).selectOption('webhook.test');
+  await page.getByText(/Events sent again/).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Resend failed' }).click();
+  await page.getByRole('alertdialog').getByText('Every webhook.test event whose delivery failed').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
 });
 
 test('a double click counts once, on forms and other buttons, and separate clicks count twice', async () => {

@@ -80,7 +80,8 @@ export const DeliveriesPage = () => {
       <ErrorAlert error={sendTest.error} />
       <DeliveryFilters filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
       <Changing>
-        <ResendFailed filters={filters} />
+        {/* The result is that of one period and event. */}
+        <ResendFailed key={`${filters.from} ${filters.to} ${filters.event}`} filters={filters} />
       </Changing>
     </ListPage>
   );

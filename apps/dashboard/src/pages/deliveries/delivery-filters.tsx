@@ -95,7 +95,8 @@ export const ResendFailed = ({ filters: { status, event, from, to } }: Pick<Filt
     <>
       <div className="actions">
         <Confirm action="Resend failed" question="Resend failed deliveries?" onConfirm={() => resend.mutate()}>
-          Every event whose delivery failed in this period, and was not delivered later, is sent to your endpoint again.
+          Every {event === undefined ? 'event' : `${event} event`} whose delivery failed in this period, and was not
+          delivered later, is sent to your endpoint again.
         </Confirm>
       </div>
       {resend.data && (
