@@ -78,6 +78,12 @@ test('an upload shows a preview with repairs, then progress, lines and results',
   await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
   await page.getByRole('row', { name: /12345678/ }).waitFor({ state: 'detached' });
 
+  // A filter of the API that the page does not offer is not applied either.
+  const { pathname } = new URL(page.url());
+  await page.goto(`${pathname}?status=done`);
+  await page.getByRole('row', { name: /12345678/ }).waitFor();
+  expect(await page.getByLabel('Result').inputValue()).toBe('all');
+
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Download results (CSV)' }).click(),

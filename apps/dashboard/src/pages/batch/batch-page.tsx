@@ -203,7 +203,7 @@ export const BatchPage = () => {
               label="Lines"
               topic="batches"
               path={`${path}/lines`}
-              query={search}
+              query={CHOICES[choice]}
               columns={LINE_COLUMNS}
               rowKey={({ line_id }) => line_id}
               empty={<Empty title={choice === 'all' ? 'No lines' : `No ${choice} lines`} />}
