@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { newUuid, uuidOf } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
 import { numberOf, type TestAccount } from '@vat/testkit';
@@ -235,6 +237,32 @@ test('an upload that has succeeded is not repeated while the page of its batch l
   await page.getByRole('heading', { level: 1, name: 'slow.csv' }).waitFor();
   expect(uploads).toBe(1);
   await page.unroute(/batch-page/);
+});
+
+test('a file that was changed after its preview is not uploaded, and the page says why', async () => {
+  const { page } = visit;
+  const folder = await mkdtemp(path.join(tmpdir(), 'vat-upload-'));
+  const file = path.join(folder, 'changed.csv');
+  await writeFile(file, 'vat_number\nFR40303265045\n');
+  await visit.go('/batches');
+  await page.getByLabel('CSV file').setInputFiles(file);
+  await region('Preview')
+    .getByRole('row', { name: /FR40303265045/ })
+    .waitFor();
+  await writeFile(file, 'vat_number\nFR40303265045\nATU33803803\n');
+  // Browsers compare the time to the second.
+  const later = new Date(Date.now() + 5_000);
+  await utimes(file, later, later);
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('alert').getByText('It may have been changed or moved since you chose it').waitFor();
+  await page.getByRole('button', { name: 'Choose another file' }).click();
+  await page.getByLabel('CSV file').setInputFiles(file);
+  await region('Preview')
+    .getByRole('row', { name: /ATU33803803/ })
+    .waitFor();
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'changed.csv' }).waitFor();
+  await rm(folder, { recursive: true });
 });
 
 test('a completed batch is deleted after confirmation; a running one shows an error', async () => {

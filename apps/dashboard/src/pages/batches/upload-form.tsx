@@ -14,9 +14,13 @@ const MAX_BYTES = 2 * 1024 * 1024;
 const asApiError = (error: unknown): unknown =>
   error instanceof AppError ? new ApiError(400, error.code, error.message, error.extra as ErrorExtra) : error;
 
+/** Throws an Error for users when the file was changed since it was chosen, or is a folder that was dropped. */
 const readBytes = async (file: File): Promise<Uint8Array> => {
   if (file.size > MAX_BYTES) throw new AppError('FILE_TOO_LARGE');
-  return new Uint8Array(await file.arrayBuffer());
+  const bytes = await file.arrayBuffer().catch(() => {
+    throw new Error('The file cannot be read. It may have been changed or moved since you chose it: choose it again.');
+  });
+  return new Uint8Array(bytes);
 };
 
 /** The names of the sheets of a file; none when it is not a workbook or cannot be read, which reading it explains. */
@@ -132,7 +136,9 @@ export const UploadForm = <Content extends ReadFile, Created>(props: UploadFormP
   const { path, read, hint, action, preview, fields, children, onCreated } = props;
   const sendOnce = useIdempotencyKey();
   const topic = path === '/batches' ? 'batches' : 'coverage';
-  const upload = useApiMutation([topic], (api, { file, texts }: { file: File; texts: [string, string][] }) => {
+  const upload = useApiMutation([topic], async (api, { file, texts }: { file: File; texts: [string, string][] }) => {
+    // Sending a file that cannot be read fails like a lost connection.
+    await readBytes(file);
     const form = new FormData();
     // Fields precede the file: the service reads the form as a stream.
     for (const [name, text] of texts) form.set(name, text);
