@@ -187,7 +187,7 @@ test('API and worker start with their secrets in files', async () => {
   const both = { ...world.settings, ...inFiles, DATABASE_URL: String(world.settings['DATABASE_URL']) };
   const { code, stderr } = await runProgram('apps/worker/dist/main.js', [], both, true);
   expect([code, stderr]).toEqual([
-    1,
+    78,
     expect.stringContaining('DATABASE_URL: set DATABASE_URL or DATABASE_URL_FILE, not both'),
   ]);
 });

@@ -173,5 +173,5 @@ test.each([
 ])('the API does not start with %s=%j and says why', async (name, value, message) => {
   const settings = { ...world.settings, [name]: value };
   const { code, stderr } = await runProgram('apps/api/dist/main.js', [], settings, true);
-  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  expect([code, stderr]).toEqual([78, expect.stringContaining(message)]);
 });
