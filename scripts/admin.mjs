@@ -47,6 +47,8 @@ const restoreHere = async (dataDir) => {
   const { startPostgres } = await import('@vat/embedded');
   const server = await startPostgres({ dataDir }).catch((error) => fail(error.message));
   const env = { ...process.env, DATABASE_URL: server.url };
+  // Ctrl-C ends the command. The server must not be left.
+  process.on('SIGINT', () => undefined);
   const { status } = spawnSync(process.execPath, [PROGRAM, ...process.argv.slice(2)], { env, stdio: 'inherit' });
   if (!server.reused) await server.stop();
   process.exit(status ?? 1);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -132,6 +132,12 @@ const adoptPostgres = (cluster: string, password: Access['password']) => {
       writeFileSync(pidFile, [String(process.pid), ...left.lines.slice(1)].join('\n'));
       return null;
     }
+    const [, running = ''] = left.lines;
+    if (existsSync(running) && realpathSync(running) !== realpathSync(cluster))
+      throw new Error(
+        `${cluster} is a copy of ${running}, made while Postgres ran on it, and is incomplete: ` +
+          'start with an empty DATA_DIR, and copy the data with admin backup and admin restore',
+      );
     const state = left.port > 0 ? await probePostgres({ port: left.port, password }) : 'starting';
     if (state === 'foreign')
       throw new Error(`a Postgres runs on ${cluster} that rejects the password stored beside it`);

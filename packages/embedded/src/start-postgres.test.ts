@@ -165,6 +165,10 @@ describe('startPostgres', () => {
     const original = newFolder();
     const first = await start({ dataDir: original });
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const hot = `${original}-hot`;
+    cpSync(original, hot, { recursive: true });
+    folders.push(hot);
+    await expect(start({ dataDir: hot })).rejects.toThrow(new RegExp(`copy of ${original}.*admin backup`));
     await first.stop();
     const copy = `${original}-copy`;
     cpSync(original, copy, { recursive: true });
