@@ -325,6 +325,8 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   await row.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await row.waitFor({ state: 'detached' });
+  // The button that had the focus is gone. Keyboard users are still at the members.
+  await page.locator('section:focus', { has: page.getByRole('heading', { name: 'Members' }) }).waitFor();
   await heading(invited, 'Sign in');
   await invited.page.goto(link);
   await invited.page.getByRole('alert').filter({ hasText: 'was accepted or revoked' }).waitFor();

@@ -331,6 +331,8 @@ test('a watch is added, shows its first check and a change, and is paused, edite
   await page.getByLabel('Frequency').selectOption('weekly');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('main').getByText('Renamed', { exact: true }).waitFor();
+  // The form is a new one, with what is stored. Keyboard users are still at it.
+  await page.locator('section:focus', { has: page.getByRole('heading', { name: 'Schedule' }) }).waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('active', { exact: true }).waitFor();

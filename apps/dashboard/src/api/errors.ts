@@ -107,7 +107,10 @@ const remedyOf = ({ code, extra, status }: ApiError): string => {
     return `Upload the file after ${format.format(new Date(extra.reset_at))}.`;
   }
   if (extra.reset_at !== undefined) {
-    const at = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(new Date(extra.reset_at));
+    // Quotas are of months in UTC, as the overview says it.
+    const at = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }).format(
+      new Date(extra.reset_at),
+    );
     return `Your quota resets on ${at}. A larger plan includes more checks.`;
   }
   if (code === null) return status >= 500 ? 'Try again in a moment.' : '';

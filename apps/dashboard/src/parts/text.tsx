@@ -1,14 +1,38 @@
-import { type ReactNode, useId } from 'react';
+import { type FocusEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import type { Check } from '../api/shapes.js';
 import { CopyButton } from './button.js';
 
 type CardProps = { title: string; children: ReactNode; actions?: ReactNode; hint?: ReactNode };
 
+/**
+ * Takes the focus when the element in it that had the focus is gone, such as the row of a member who was removed: keyboard users
+ * would start again at the top of the page.
+ */
+const useFocusOfRemoved = () => {
+  const ref = useRef<HTMLElement>(null);
+  const hasFocus = useRef(false);
+  useLayoutEffect(() => {
+    if (hasFocus.current && document.activeElement === document.body) ref.current?.focus({ preventScroll: true });
+  });
+  return {
+    ref,
+    tabIndex: -1,
+    // Also called for dialogs, which are elsewhere in the document.
+    onFocus: ({ target }: FocusEvent) => {
+      hasFocus.current = ref.current?.contains(target) ?? false;
+    },
+    // React calls this for no element that it removes.
+    onBlur: () => {
+      hasFocus.current = false;
+    },
+  };
+};
+
 /** A section of a page with a heading, which is also the name of its region. */
 export const Card = ({ title, children, actions, hint }: CardProps) => {
   const id = useId();
   return (
-    <section className="card" aria-labelledby={id}>
+    <section className="card" aria-labelledby={id} {...useFocusOfRemoved()}>
       <div className="card-head">
         <h2 id={id}>{title}</h2>
         {actions && <div className="actions">{actions}</div>}
