@@ -141,8 +141,12 @@ export const createProducer = (
     return {
       enqueue: async () => {
         const payload = definition.payload.parse(job.payload);
-        const priority = await place;
-        await withinCommandTimeout(queueOf(definition).add('job', payload, options(definition, job, priority)));
+        const add = async () => {
+          const priority = await place;
+          await queueOf(definition).add('job', payload, options(definition, job, priority));
+        };
+        // One time-out for both: during a failover a place may arrive late, and the new master not answer yet.
+        await withinCommandTimeout(add());
       },
       // What is not given back ends when the queue is empty.
       drop: () => void returnPlace().catch(() => undefined),
