@@ -12,7 +12,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** What to do about a request that was abandoned for a reason that does not pass by itself. */
 const AFTER_ABANDONMENT: Readonly<Record<string, string>> = {
   INVALID_REQUESTER: 'check the number again without that requester, or with another one.',
-  ACCOUNT_DISABLED: 'ask the operator of the service to enable the account.',
+  ACCOUNT_DISABLED: 'contact the operator of the service, who can enable the account.',
 };
 
 /** An error in sentences for people: what happened, and what to do about it. */
