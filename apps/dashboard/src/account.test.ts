@@ -149,7 +149,8 @@ test('what a window shows of one account is gone when another window has signed 
 test('a key revoked right before signing out is rejected', async () => {
   const email = 'leaver@example.com';
   const { live_key } = await dashboard.account(email);
-  visit = await dashboard.visit();
+  // The page polls its keys, also in the moment in which the session ends.
+  visit = await dashboard.visit({ refused: /\/api\/keys/ });
   await visit.signIn(email);
   await visit.go('/settings');
   await visit.page

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiError } from '../api/errors.js';
@@ -23,10 +24,13 @@ const NAVIGATION = [
 /** Runs deferred actions, which need the session, then ends the session on the server and in the browser. */
 const SignOut = () => {
   const setSession = useSetSession();
+  const queries = useQueryClient();
   const deferred = useDeferredActions();
   const signOut = useApiMutation([], async (api) => {
     try {
       await deferred.finish();
+      // What a deferred action refetches would be refused.
+      await queries.cancelQueries();
       await api.call('DELETE', '/session');
     } catch (error) {
       // The session has already ended.
