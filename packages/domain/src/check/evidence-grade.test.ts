@@ -58,6 +58,9 @@ test('a national register that found the trader makes it corroborated; GLEIF and
   expect(grade({ checks: [register({})] })).toBe('corroborated');
   expect(grade({ checks: [register({ outcome: 'not_found' })] })).toBe('basic');
   expect(grade({ checks: [register({ facts: { registered_until: '2020-12-31' } })] })).toBe('basic');
+  const french = { source: 'fr_recherche_entreprises' } as const;
+  expect(grade({ checks: [register({ ...french, facts: { status: 'A' } })] })).toBe('corroborated');
+  expect(grade({ checks: [register({ ...french, facts: { status: 'C' } })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'gleif' })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'de_evatr' })] })).toBe('basic');
 });

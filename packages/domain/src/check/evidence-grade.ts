@@ -35,9 +35,15 @@ const NATIONAL_REGISTERS: ReadonlySet<CheckSource> = new Set([
   'fi_prh',
 ]);
 
+/** The status of an entry that has ended, in a register that does not always state its end. */
+const ENDED: Partial<Record<CheckSource, string>> = { fr_recherche_entreprises: 'C' };
+
 /** A register whose entry has ended lists a trader of the past. */
 const corroborates = ({ source, outcome, facts }: GradedCheck['checks'][number]): boolean =>
-  NATIONAL_REGISTERS.has(source) && outcome === 'found' && facts?.registered_until === undefined;
+  NATIONAL_REGISTERS.has(source) &&
+  outcome === 'found' &&
+  facts?.registered_until === undefined &&
+  (facts?.status === undefined || facts.status !== ENDED[source]);
 
 const agrees = (check: GradedCheck, field: TraderField): boolean => {
   if (check.trader_match?.[field] === 'valid') return true;
