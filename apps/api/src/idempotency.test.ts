@@ -20,8 +20,8 @@ test('a hundred concurrent identical calls make one check and one lookup and con
   const answers = await Promise.all(Array.from({ length: 100 }, () => post({ vat_number: 'DE136695976' }, 'crowd')));
   const made = answers.filter(({ status }) => status === 201);
   const busy = answers.filter(({ status }) => status === 409);
+  expect(answers.filter(({ status }) => status !== 201 && status !== 409).map(({ text }) => text)).toEqual([]);
   expect(made.length).toBeGreaterThan(0);
-  expect(made.length + busy.length).toBe(100);
   expect(new Set(made.map(({ text }) => text)).size).toBe(1);
   for (const { body, headers } of busy) {
     expect(body.error).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', message: expect.any(String) });
