@@ -270,6 +270,33 @@ test('the URL filters the list, and a check created elsewhere appears', async ()
   await page.getByRole('row', { name: /NL004495445B01/ }).waitFor();
 });
 
+test('a filter that was cleared does not come back, and the period is validated whichever filter is chosen', async () => {
+  const { page } = visit;
+  await visit.go('/checks');
+  const number = page.getByLabel('VAT number');
+  await number.fill('NL004495445B01');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.waitForURL((url) => url.search === '');
+  // Hovering renders the field again.
+  await number.hover();
+  await page.locator('input[name=vat_number][data-hovered]').waitFor();
+  expect(await number.inputValue()).toBe('');
+
+  await page.getByLabel('From (UTC)').fill('2026-02-02');
+  await page.getByLabel('Before (UTC)').fill('2026-02-01');
+  await page.getByLabel('Validity').selectOption('false');
+  const problem = page.getByRole('alert').getByText('Before must be later than From.');
+  await problem.waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  await page.getByLabel('Before (UTC)').fill('2026-02-03');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.waitForURL((url) => url.search === '?valid=false&from=2026-02-02&to=2026-02-03');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.waitForURL((url) => url.search === '');
+  expect(await page.getByLabel('Validity').inputValue()).toBe('');
+});
+
 test('updates do not cancel a slow fetch of a list; one more fetch follows it', async () => {
   const { page } = visit;
   await visit.go('/checks');

@@ -73,7 +73,7 @@ export const Form = ({ onSubmit, onBeforeSubmit, validate, children, ...props }:
     else onSubmit(event);
   };
   return (
-    <form {...props} noValidate onSubmit={submit} onKeyDownCapture={ignoreKeyRepeat}>
+    <form {...props} noValidate onSubmit={submit} onReset={() => setProblem(null)} onKeyDownCapture={ignoreKeyRepeat}>
       <FormContext value={problem}>{children}</FormContext>
     </form>
   );

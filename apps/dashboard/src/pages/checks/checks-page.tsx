@@ -1,10 +1,9 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef } from 'react';
 import type { Check, CheckRequest } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
-import { Button } from '../../parts/button.js';
 import { type Column, ListPage, PagedTable } from '../../parts/data-table.js';
-import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
+import { FilterForm } from '../../parts/filter-form.js';
+import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { NewCheck, NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
@@ -37,49 +36,17 @@ const VALIDITY = [
   { value: 'false', label: 'Not valid' },
 ] as const;
 
-const TEXT_FILTERS = ['vat_number', 'reference', 'from', 'to'] as const;
+const FILTERS = ['vat_number', 'reference', 'valid', 'from', 'to'] as const;
 
-const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => {
-  const form = useRef<HTMLFormElement>(null);
-  // Navigating back changes the filters, and the fields must follow.
-  useEffect(() => {
-    for (const name of TEXT_FILTERS) {
-      const input = form.current?.querySelector<HTMLInputElement>(`input[name=${name}]`);
-      if (input && input !== document.activeElement) input.value = filters[name] ?? '';
-    }
-  }, [filters]);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    onChange({
-      ...filledFields(event.currentTarget, TEXT_FILTERS),
-      ...(filters.valid ? { valid: filters.valid } : {}),
-    });
-  };
-  const isFiltered = Object.keys(filters).length > 0;
-  return (
-    <Form ref={form} aria-label="Filter" className="filters" validate={validatePeriod} onSubmit={submit}>
-      <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
-      <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
-      <Select
-        label="Validity"
-        value={(filters.valid ?? '') as '' | 'true' | 'false'}
-        options={VALIDITY}
-        onChange={(valid) =>
-          form.current && onChange({ ...filledFields(form.current, TEXT_FILTERS), ...(valid === '' ? {} : { valid }) })
-        }
-      />
-      <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
-      <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
-      <div className="actions">
-        <Button type="submit">Filter</Button>
-        {isFiltered && (
-          <Button variant="quiet" onPress={() => onChange({})}>
-            Clear
-          </Button>
-        )}
-      </div>
-    </Form>
-  );
-};
+const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => (
+  <FilterForm names={FILTERS} filters={filters} onChange={onChange}>
+    <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
+    <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
+    <Select label="Validity" name="valid" defaultValue={filters.valid ?? ''} options={VALIDITY} />
+    <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
+    <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
+  </FilterForm>
+);
 
 const COLUMNS: readonly Column<CheckRequest>[] = [
   {

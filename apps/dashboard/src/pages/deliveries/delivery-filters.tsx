@@ -1,9 +1,8 @@
-import { type FormEvent, useEffect, useRef } from 'react';
 import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
-import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Field, Form, filledFields, Select, validatePeriod } from '../../parts/form.js';
+import { FilterForm } from '../../parts/filter-form.js';
+import { Field, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert } from '../../parts/states.js';
 
@@ -27,55 +26,19 @@ const optionsOf = (labels: Record<string, string>) => [
   ...Object.entries(labels).map(([value, label]) => ({ value, label })),
 ];
 
-const DATES = ['from', 'to'] as const;
+const FILTERS = ['status', 'event', 'from', 'to'] as const;
 
 type FiltersProps = { filters: DeliveryFilterParams; onChange: (filters: DeliveryFilterParams) => void };
 
 /** The filters of the list of deliveries. */
-export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => {
-  const form = useRef<HTMLFormElement>(null);
-  // Navigating back changes the filters, and the fields must follow.
-  useEffect(() => {
-    for (const name of DATES) {
-      const input = form.current?.querySelector<HTMLInputElement>(`input[name=${name}]`);
-      if (input && input !== document.activeElement) input.value = filters[name] ?? '';
-    }
-  }, [filters]);
-  const change = (name: 'status' | 'event', value: string) => {
-    const { [name]: _previous, ...others } = filters;
-    onChange(value === '' ? others : { ...others, [name]: value });
-  };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const { from: _from, to: _to, ...others } = filters;
-    onChange({ ...others, ...filledFields(event.currentTarget, DATES) });
-  };
-  return (
-    <Form ref={form} aria-label="Filter" className="filters" validate={validatePeriod} onSubmit={submit}>
-      <Select
-        label="Status"
-        value={filters.status ?? ''}
-        options={optionsOf(STATUSES)}
-        onChange={(value) => change('status', value)}
-      />
-      <Select
-        label="Event"
-        value={filters.event ?? ''}
-        options={optionsOf(EVENTS)}
-        onChange={(value) => change('event', value)}
-      />
-      <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
-      <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
-      <div className="actions">
-        <Button type="submit">Filter</Button>
-        {Object.keys(filters).length > 0 && (
-          <Button variant="quiet" onPress={() => onChange({})}>
-            Clear
-          </Button>
-        )}
-      </div>
-    </Form>
-  );
-};
+export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => (
+  <FilterForm names={FILTERS} filters={filters} onChange={onChange}>
+    <Select label="Status" name="status" defaultValue={filters.status ?? ''} options={optionsOf(STATUSES)} />
+    <Select label="Event" name="event" defaultValue={filters.event ?? ''} options={optionsOf(EVENTS)} />
+    <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
+    <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
+  </FilterForm>
+);
 
 /** Resends the failed deliveries of the period of the filters. Without a complete period the list of failed ones says what to do. */
 export const ResendFailed = ({ filters: { status, event, from, to } }: Pick<FiltersProps, 'filters'>) => {
