@@ -14,13 +14,15 @@ type ConfirmProps = {
   question: string;
   children: ReactNode;
   onConfirm: () => void;
+  /** Whether the action is under way. */
+  isPending: boolean;
   small?: boolean;
 };
 
 /** A button for an irreversible action, with a confirmation dialog. */
-export const Confirm = ({ action, question, children, onConfirm, small = false }: ConfirmProps) => (
+export const Confirm = ({ action, question, children, onConfirm, isPending, small = false }: ConfirmProps) => (
   <DialogTrigger>
-    <Button variant="danger" small={small}>
+    <Button variant="danger" small={small} isPending={isPending}>
       {action}
     </Button>
     <ModalOverlay className="overlay" isDismissable>

@@ -176,7 +176,12 @@ export const BatchPage = () => {
             Download results (CSV)
           </a>
           <Changing>
-            <Confirm action="Delete" question="Delete this batch?" onConfirm={() => remove.mutate()}>
+            <Confirm
+              action="Delete"
+              question="Delete this batch?"
+              isPending={remove.isPending}
+              onConfirm={() => remove.mutate()}
+            >
               <p>This also deletes its lines and results file. The checks are not deleted.</p>
             </Confirm>
           </Changing>

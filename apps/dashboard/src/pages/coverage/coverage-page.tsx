@@ -185,7 +185,12 @@ export const CoveragePage = () => {
             Dossier
           </DownloadButton>
           <Changing>
-            <Confirm action="Delete" question="Delete this coverage?" onConfirm={() => remove.mutate()}>
+            <Confirm
+              action="Delete"
+              question="Delete this coverage?"
+              isPending={remove.isPending}
+              onConfirm={() => remove.mutate()}
+            >
               <p>This also deletes its lines and files. The checks are not deleted.</p>
             </Confirm>
           </Changing>

@@ -57,7 +57,12 @@ export const ResendFailed = ({ filters: { status, event, from, to } }: Pick<Filt
   return (
     <>
       <div className="actions">
-        <Confirm action="Resend failed" question="Resend failed deliveries?" onConfirm={() => resend.mutate()}>
+        <Confirm
+          action="Resend failed"
+          question="Resend failed deliveries?"
+          isPending={resend.isPending}
+          onConfirm={() => resend.mutate()}
+        >
           Every {event === undefined ? 'event' : `${event} event`} whose delivery failed in this period, and was not
           delivered later, is sent to your endpoint again.
         </Confirm>

@@ -80,7 +80,12 @@ export const ChangePassword = () => {
           <Button type="submit" isPending={change.isPending}>
             Change password
           </Button>
-          <Confirm action="End all sessions" question="End all sessions?" onConfirm={() => endAllSessions.mutate()}>
+          <Confirm
+            action="End all sessions"
+            question="End all sessions?"
+            isPending={endAllSessions.isPending}
+            onConfirm={() => endAllSessions.mutate()}
+          >
             <p>This signs you out of every browser, including this one.</p>
           </Confirm>
         </div>

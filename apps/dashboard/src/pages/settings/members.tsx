@@ -39,7 +39,13 @@ const RemoveMember = ({ member: { user_id, email } }: { member: Member }) => {
   const remove = useApiMutation(['members'], (api) => api.call('DELETE', `/members/${user_id}`));
   return (
     <>
-      <Confirm small action="Remove" question={`Remove ${email}?`} onConfirm={() => remove.mutate()}>
+      <Confirm
+        small
+        action="Remove"
+        question={`Remove ${email}?`}
+        isPending={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      >
         <p>
           This ends all sessions of this member at once. API keys that the member created keep working: revoke those
           that the member may have copied.

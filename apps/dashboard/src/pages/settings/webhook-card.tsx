@@ -104,6 +104,7 @@ export const WebhookCard = () => {
               <Confirm
                 action="Remove"
                 question="Remove the webhook?"
+                isPending={remove.isPending}
                 onConfirm={() => {
                   save.reset();
                   remove.mutate(undefined, { onSuccess: () => setTyped('') });

@@ -65,7 +65,12 @@ export const WatchPage = () => {
       actions={(data) => (
         <Changing>
           <PauseWatch watch={data} />
-          <Confirm action="Delete" question="Delete this watch?" onConfirm={() => remove.mutate()}>
+          <Confirm
+            action="Delete"
+            question="Delete this watch?"
+            isPending={remove.isPending}
+            onConfirm={() => remove.mutate()}
+          >
             <p>This also deletes its history of changes. The checks are not deleted.</p>
           </Confirm>
         </Changing>
