@@ -285,6 +285,32 @@ test('a completed batch is deleted after confirmation; a running one shows an er
   await page.getByRole('row', { name: /one\.csv/ }).waitFor({ state: 'detached' });
 });
 
+test('a deletion is shown while it is under way, and does not navigate once the page was left', async () => {
+  const { page } = visit;
+  await choose('slow.csv', 'vat_number\nFR40303265045\n');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'slow.csv' }).waitFor();
+  await page.getByText('completed', { exact: true }).waitFor();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/app/api/batches/*', async (route) => {
+    if (route.request().method() === 'DELETE') await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.locator('button[data-pending]', { hasText: 'Delete' }).waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Watches', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Watches' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'slow.csv' }).waitFor();
+  answer();
+  await page.getByRole('heading', { level: 1, name: 'Batch not found' }).waitFor();
+  await page.unroute('**/app/api/batches/*');
+});
+
 test.each([
   ['empty.csv', '', /no data row/],
   ['words.csv', 'a,b\nc,d\n', /No column can be the VAT number/],

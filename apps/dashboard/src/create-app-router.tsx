@@ -96,6 +96,8 @@ export const createAppRouter = () =>
       const text = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
       return text && `?${text}`;
     },
+    // The page of another object is another page, without the results and errors of the first.
+    defaultRemountDeps: ({ params }) => params,
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: Loading,

@@ -1,5 +1,5 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { type Api, useApi } from './create-api.js';
 import { ApiError } from './errors.js';
 import { invalidate, REMOVAL, type Topic } from './use-api-query.js';
@@ -50,9 +50,21 @@ export const useApiMutation = <Output, Input = void>(
   };
 };
 
+/** Whether the component is still shown: a call that ends after the user has left its page must not navigate. */
+export const useIsShown = (): RefObject<boolean> => {
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
+};
+
 /**
- * Deletes the object of a page, leaves the page and then refetches the lists. The order prevents a refetch of the deleted
- * object.
+ * Deletes the object of a page, leaves the page if it is still shown, and then refetches the lists. The order prevents a
+ * refetch of the deleted object.
  */
 export const useDelete = (
   topic: Topic,
@@ -61,6 +73,7 @@ export const useDelete = (
 ): UseMutationResult<void, Error, void> => {
   const api = useApi();
   const queries = useQueryClient();
+  const isShown = useIsShown();
   return useMutation({
     mutationKey: [REMOVAL, path],
     mutationFn: async () => {
@@ -70,8 +83,14 @@ export const useDelete = (
         predicate: ({ queryKey: [, at], state }) => String(at).startsWith(path) && state.data !== undefined,
       });
       await api.call('DELETE', path);
-      await leave();
-      queries.removeQueries({ queryKey: [topic, path] });
+      const query = { queryKey: [topic, path] };
+      if (isShown.current) {
+        await leave();
+        queries.removeQueries(query);
+      } else {
+        // The user may have come back to the page, which then says that the object is gone.
+        void queries.invalidateQueries(query);
+      }
       invalidate(queries)(topic);
     },
   });

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { COVERAGE_COLUMNS, csvRow, scanRows } from '@vat/spreadsheet';
 import { addressOf } from '../../api/create-api.js';
 import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
-import { useApiMutation, useDelete, useIdempotencyKey } from '../../api/use-api-mutation.js';
+import { useApiMutation, useDelete, useIdempotencyKey, useIsShown } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm, DownloadButton } from '../../parts/confirm.js';
@@ -78,9 +78,10 @@ const uncoveredNumbers = (results: string): string[] => {
   return [...new Set(numbers)].filter((number) => number !== '');
 };
 
-/** Uploads the uncovered numbers of a coverage as a batch. `onCreated` gets its id. */
+/** Uploads the uncovered numbers of a coverage as a batch. `onCreated` gets its id, unless the user has left the page. */
 const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>) => {
   const sendOnce = useIdempotencyKey();
+  const isShown = useIsShown();
   return useApiMutation(['batches'], async (api, coverage: Coverage) => {
     const response = await api.send('GET', `${path}/results.csv`, { headers: { Accept: 'text/csv' } });
     const numbers = uncoveredNumbers(await response.text());
@@ -92,7 +93,7 @@ const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>
     const { batch_id } = await sendOnce([coverage.coverage_id], (headers) =>
       api.call<Batch>('POST', '/batches', { body: form, headers }),
     );
-    await onCreated(batch_id);
+    if (isShown.current) await onCreated(batch_id);
   });
 };
 
