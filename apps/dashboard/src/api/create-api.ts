@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import { readError } from './errors.js';
+import { parseJson, readError } from './errors.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
@@ -60,10 +60,8 @@ export const createApi = ({ csrfToken, onSignedOut, onForbidden }: ApiDeps): Api
   };
   return {
     send,
-    call: async <T>(method: Method, path: string, options?: CallOptions) => {
-      const text = await (await send(method, path, options)).text();
-      return (text === '' ? null : JSON.parse(text)) as T;
-    },
+    call: async <T>(method: Method, path: string, options?: CallOptions) =>
+      parseJson<T>(await send(method, path, options)),
   };
 };
 

@@ -146,6 +146,18 @@ export const explainError = (error: unknown): Explanation => {
   };
 };
 
+/** Parses a JSON response. Throws an Error for users when it is none, such as the sign-in page of a proxy. */
+export const parseJson = async <T>(response: Response): Promise<T> => {
+  const text = await response.text();
+  try {
+    return (text === '' ? null : JSON.parse(text)) as T;
+  } catch {
+    throw new Error(
+      'The response is not from the service. A proxy or a sign-in page of your network may be in between.',
+    );
+  }
+};
+
 /** Whether a query failed because the object does not exist. Ids are never reused, so a retry is pointless. */
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '@vat/domain';
-import { ApiError, explainError, isTransient } from './errors.js';
+import { ApiError, explainError, isTransient, parseJson } from './errors.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
@@ -31,6 +31,13 @@ test('network errors, proxy errors and internal errors are distinguished', () =>
     /again/,
   );
   expect(explainError(new ApiError(500, 'INTERNAL', 'Oops.', {}, 'req-1')).requestId).toBe('req-1');
+});
+
+test('a page of a proxy in place of a response is explained, and may be gone at the next attempt', async () => {
+  const error = await parseJson(new Response('<!doctype html>')).catch((caught: unknown) => caught);
+  expect(explainError(error).cause).toMatch(/^The response is not from the service\./);
+  expect(isTransient(error)).toBe(true);
+  expect(await Promise.all([parseJson(new Response('')), parseJson(new Response('[1]'))])).toEqual([null, [1]]);
 });
 
 test('rate limiting is explained, and it is the only client error that is retried', () => {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { isNotFound, readError } from '../api/errors.js';
+import { isNotFound, parseJson, readError } from '../api/errors.js';
 import type { PublicVerification } from '../api/shapes.js';
 import { GRADE_MEANINGS } from '../pages/check/evidence-grade.js';
 import { SOURCE_NAMES } from '../pages/check/names.js';
@@ -21,7 +21,7 @@ const load = async (link: string): Promise<PublicVerification> => {
   try {
     const response = await fetch(dataPathOf(link), { headers: { Accept: 'application/json' }, signal });
     if (!response.ok) throw await readError(response);
-    return (await response.json()) as PublicVerification;
+    return await parseJson<PublicVerification>(response);
   } catch (error) {
     if (signal.aborted) throw new Error('The service did not answer in time.');
     throw error;
