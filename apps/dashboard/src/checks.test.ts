@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
   });
   account = await dashboard.account(EMAIL);
-  visit = await dashboard.visit({ refused: /\/app\/api\/checks$/ });
+  visit = await dashboard.visit({ refused: /\/app\/api\/(checks$|requests\?.*cursor=)/ });
   await visit.enter(EMAIL);
 });
 afterAll(async () => {
@@ -335,7 +335,15 @@ test('the list of pending requests has more than one page', async () => {
     .getByRole('row', { name: /PT501964843/ })
     .nth(19)
     .waitFor();
-  await pending.getByRole('button', { name: 'Show more' }).click();
+  const more = pending.getByRole('button', { name: 'Show more' });
+  const nextPage = /\/app\/api\/requests\?.*cursor=/;
+  await visit.page.route(nextPage, (route) => route.fulfill({ status: 400, json: {} }));
+  await more.click();
+  // Beside the button: the list above it can be long.
+  await pending.locator('.more').getByRole('alert').waitFor();
+  expect(await pending.getByRole('alert').count()).toBe(1);
+  await visit.page.unroute(nextPage);
+  await more.click();
   await pending
     .getByRole('row', { name: /PT501964843/ })
     .nth(20)

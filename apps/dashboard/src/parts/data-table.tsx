@@ -82,7 +82,14 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey }: DataTableProps
 type PagedListProps<Row> = {
   list: Pick<
     UseInfiniteQueryResult<Row[]>,
-    'data' | 'error' | 'refetch' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isPlaceholderData'
+    | 'data'
+    | 'error'
+    | 'refetch'
+    | 'hasNextPage'
+    | 'fetchNextPage'
+    | 'isFetchingNextPage'
+    | 'isFetchNextPageError'
+    | 'isPlaceholderData'
   >;
   children: (rows: Row[]) => ReactNode;
 };
@@ -90,13 +97,16 @@ type PagedListProps<Row> = {
 /** A paged list of the API with a button that loads more rows. */
 export const PagedList = <Row,>({ list, children }: PagedListProps<Row>) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
+  // Above a long list, the error of “Show more” would be out of view.
+  const isErrorOfMore = hasNextPage && list.isFetchNextPageError;
   if (data === undefined) return error ? <ErrorAlert error={error} onRetry={refetch} /> : <Loading />;
   return (
     <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
-      {error && <ErrorAlert error={error} onRetry={refetch} />}
+      {error && !isErrorOfMore && <ErrorAlert error={error} onRetry={refetch} />}
       {children(data)}
       {hasNextPage && (
         <div className="more">
+          {isErrorOfMore && <ErrorAlert error={error} />}
           <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
             Show more
           </Button>
