@@ -106,6 +106,9 @@ test('the public link of a check is copied, and opens a page that verifies it wi
   expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width);
   expect(await seriousFindings(visitor.page)).toEqual([]);
   await saveScreenshot(visitor.page, 'public-check-narrow');
+  await visitor.page.emulateMedia({ media: 'print' });
+  expect(await visitor.page.getByRole('button').count()).toBe(0);
+  await visitor.page.emulateMedia({ media: 'screen' });
 
   // One changed byte of the check.
   await visitor.page.route('**/verify/*.json', async (route) => {

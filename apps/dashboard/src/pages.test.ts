@@ -173,6 +173,20 @@ test('the text of map tiles stays inside the tiles on a narrow screen', async ()
   await page.unroute('**/app/api/status');
 });
 
+test('a page in dark colours is printed in light ones', async () => {
+  const { page, go } = visits.narrow as Visit;
+  await go('/settings');
+  await page.getByLabel('Theme').selectOption('dark');
+  const text = () => page.evaluate('getComputedStyle(document.body).color');
+  const dark = await text();
+  await page.emulateMedia({ media: 'print' });
+  const printed = await text();
+  await page.emulateMedia({ media: 'screen' });
+  await page.getByLabel('Theme').selectOption('light');
+  expect([printed, printed === dark]).toEqual([await text(), false]);
+  await page.getByLabel('Theme').selectOption('system');
+});
+
 test('an unknown address shows a not-found page', async () => {
   const { page, go, complaints } = visits.wide as Visit;
   await go('/nowhere');
