@@ -265,7 +265,7 @@ test('changing the password requires the current one, keeps this session and end
 
 /** What an auditor must not find on any page. */
 const CHANGES =
-  /^(New check|Check|Create key|Save|Send test event|Upload|Add watch|Apply|Pause|Delete|Revoke|Invite|Remove|Resend|Make your first check)$/;
+  /^(New check|Check|Create key|Save|Send test event|Upload|Add watch|Apply|Pause|Delete|Revoke|Invite|Remove|Resend|Make your first check|Set up your webhook)$/;
 
 test('an owner invites an auditor by a link, who joins, reads every page, and is made a member and removed', async () => {
   const [owner, email] = ['team@example.com', 'auditor@example.com'];

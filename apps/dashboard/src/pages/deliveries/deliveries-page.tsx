@@ -38,9 +38,11 @@ const EMPTY = (
   <Empty
     title="No deliveries yet"
     action={
-      <Link to="/settings" hash="webhook" className="button">
-        Set up your webhook
-      </Link>
+      <Changing>
+        <Link to="/settings" hash="webhook" className="button">
+          Set up your webhook
+        </Link>
+      </Changing>
     }
   >
     A webhook sends your server events about pending checks, batches and watches. Each delivery appears here with its

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Check, Delivery } from '../../api/shapes.js';
 import { type Page as ListPage, useApiQuery } from '../../api/use-api-query.js';
 import { Card, Page, SecretOnce } from '../../parts/text.js';
-import { useSession } from '../../session/session.js';
+import { Changing, useSession } from '../../session/session.js';
 import { useWebhook } from '../settings/webhook-card.js';
 
 /** The keys of a new account. Only the response to sign-up contains them. */
@@ -98,7 +98,9 @@ export const WelcomePage = () => {
   -d '{"vat_number": "DE100"}'`}</pre>
         </Card>
       )}
-      <FirstSteps />
+      <Changing>
+        <FirstSteps />
+      </Changing>
     </Page>
   );
 };
