@@ -163,6 +163,11 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   await page.getByRole('button', { name: 'Check the gaps' }).click();
   await page.getByRole('heading', { level: 1, name: 'Gaps: Supplies' }).waitFor();
   await page.getByRole('row', { name: /ATU33803803/ }).waitFor();
+
+  await chooseSupplies(`vat_number,date\n12345678,${year}-${month}-${day}\n`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('button', { name: 'Check the gaps' }).click();
+  await page.getByRole('alert').getByText('No gap has a VAT number that can be read.').waitFor();
 });
 
 test('a running batch says when it will be done, then what it waits for', async () => {

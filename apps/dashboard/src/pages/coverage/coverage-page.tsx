@@ -85,6 +85,11 @@ const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>
   return useApiMutation(['batches'], async (api, coverage: Coverage) => {
     const response = await api.send('GET', `${path}/results.csv`, { headers: { Accept: 'text/csv' } });
     const numbers = uncoveredNumbers(await response.text());
+    if (numbers.length === 0) {
+      throw new Error(
+        'No gap has a VAT number that can be read. Correct the numbers in your file and compare it again.',
+      );
+    }
     const form = new FormData();
     const name = coverage.label ?? coverage.file_name ?? coverage.coverage_id;
     form.set('label', `Gaps: ${name}`.slice(0, 100));
