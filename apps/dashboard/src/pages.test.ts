@@ -173,6 +173,26 @@ test('the text of map tiles stays inside the tiles on a narrow screen', async ()
   await page.unroute('**/app/api/status');
 });
 
+test('long words in names, labels and addresses do not widen the pages', async () => {
+  const { page, go } = visits.narrow as Visit;
+  const { sql } = dashboard.world;
+  const word = 'w'.repeat(90);
+  const rename = async (email: string, name: string) => {
+    await sql('UPDATE app_user SET email = $1', [email]);
+    await sql('UPDATE account SET name = $1', [name]);
+  };
+  await sql('UPDATE watch SET label = $1', [word]);
+  await sql(`UPDATE batch SET label = 'Batch', file_name = $1`, [word]);
+  await rename(`${word}@example.com`, word);
+  for (const address of ['/watches/:watch', '/batches/:batch', '/welcome', '/settings']) {
+    await go(address.replace(/:(\w+)/, (_, name: string) => String(ids[name])));
+    await page.getByRole('main').getByText(word).first().waitFor();
+    await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+    expect([address, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([address, NARROW.width]);
+  }
+  await rename(EMAIL, 'Müller & Söhne');
+});
+
 test('a page in dark colours is printed in light ones', async () => {
   const { page, go } = visits.narrow as Visit;
   await go('/settings');
