@@ -1,7 +1,8 @@
 // @ts-check
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { filesIn, fingerprint } from './fingerprint.mjs';
 import { ROOT, runProgram } from './run-program.mjs';
 
@@ -18,13 +19,20 @@ const INPUTS = [
   'docs/webhooks.md',
 ];
 
-/** Writes the compressed copies that the API serves, at the highest level because the files are few. */
-const compress = () => {
-  for (const file of filesIn(path.join(DASHBOARD, 'dist')).filter((name) => /\.(js|css|svg)$/.test(name))) {
-    const text = readFileSync(file);
-    writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
-    writeFileSync(`${file}.br`, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
-  }
+/**
+ * Writes the compressed copies that the API serves, at the highest level because the files are few. Not with the calls that
+ * block: they take longer than a lock is valid on a busy machine, and another command would build into the same folder.
+ */
+const compress = async () => {
+  const files = filesIn(path.join(DASHBOARD, 'dist')).filter((name) => /\.(js|css|svg)$/.test(name));
+  await Promise.all(
+    files.map(async (file) => {
+      const text = readFileSync(file);
+      writeFileSync(`${file}.gz`, await promisify(gzip)(text, { level: 9 }));
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+      writeFileSync(`${file}.br`, await promisify(brotliCompress)(text, { params }));
+    }),
+  );
 };
 
 /**
@@ -39,7 +47,7 @@ export const buildDashboard = async () => {
   await runProgram('the build of the dashboard', file ?? 'npm', [...args, 'run', '--silent', 'build'], {
     cwd: DASHBOARD,
   });
-  compress();
+  await compress();
   writeFileSync(STAMP, wanted);
   return true;
 };
