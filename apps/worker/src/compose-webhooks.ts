@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { claimDelivery, endRemovedDeliveries, recordAttempt, releaseDelivery } from '@vat/db';
 import { deliverWebhook, MAX_STORED_ANSWER_BYTES, publicId, userAgentOf } from '@vat/domain';
 import { DELIVERY_QUEUES, type DeliveryQueueClass, endpointPermits, enqueueDelivery } from '@vat/queues';
-import { errorFields, type Stoppable, traceFields } from '@vat/runtime';
+import { errorFields, type Stoppable, throttledLog, traceFields } from '@vat/runtime';
 import { createSecretOpener, createWebhookSender } from '@vat/webhooks';
 import { deliverWebhookJob, jobOfAttempt, sendSigned } from './processors/deliver-webhook.js';
 import { allowedNetworksOf } from './settings.js';
@@ -50,7 +50,11 @@ export const composeWebhooks = (context: WorkerContext, abortAttempts: AbortSign
     userAgent: userAgentOf(settings.CONTACT_URL),
     abortAttempts,
     now,
-    log,
+    onUnreadable: throttledLog(
+      (fields) =>
+        log.error('A webhook secret cannot be decrypted; its deliveries wait. Was SECRET_KEY changed?', fields),
+      now,
+    ),
   });
   const deliver = (queueClass: DeliveryQueueClass) =>
     deliverWebhook({

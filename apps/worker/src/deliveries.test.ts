@@ -348,6 +348,21 @@ test.concurrent('a resend is a new delivery of the same event: same body, same w
   expect([before.deliveryId, after.deliveryId]).toEqual([first, body.delivery_id]);
 });
 
+test.concurrent('a delivery whose secret no worker can decrypt stays pending without an attempt, until one can', async () => {
+  const who = await subscribe();
+  const another = { sql: world.sql, settings: { ...world.settings, SECRET_KEY: 'another key of some length' } };
+  await configureWebhook(another, who.account, who.receiver.url);
+  const id = await sendTest(who);
+  const complaint = 'A webhook secret cannot be decrypted';
+  await until('an error for the operator', () =>
+    world.workers.some((worker) => worker.lines().some((line) => line.includes(complaint))),
+  );
+  expect(await logOf(who, id)).toMatchObject({ status: 'pending', attempts: 0, last_attempt: null, attempts_log: [] });
+  const secret = await configureWebhook(world, who.account, who.receiver.url);
+  expect(await ended(who, id)).toMatchObject({ status: 'successful', attempts: 1 });
+  for (const arrival of who.receiver.arrivals) expect(verified(arrival, secret).deliveryId).toBe(id);
+});
+
 test('a request answered 202 has one delivery, signed both ways, with the check as the API shows it; a 201 has none', async () => {
   const who = await subscribe();
   const http = world.http(who.account.live_key);

@@ -7,7 +7,7 @@ import {
   type SentAttempt,
 } from '@vat/domain';
 import type { DeliveryJob, JobHandler } from '@vat/queues';
-import { errorFields, type Logger } from '@vat/runtime';
+import { errorFields } from '@vat/runtime';
 import { type AttemptResult, attemptSucceeded, signDelivery, type WebhookSender } from '@vat/webhooks';
 
 /** The job of an attempt. */
@@ -34,7 +34,8 @@ type SendSignedDeps = {
   /** Aborts when a stopping process no longer waits for open attempts. */
   abortAttempts: AbortSignal;
   now: () => Date;
-  log: Pick<Logger, 'error'>;
+  /** Called when a secret does not open. */
+  onUnreadable: (fields: Record<string, unknown>) => void;
 };
 
 /** An attempt in the form of the delivery log. */
@@ -51,32 +52,17 @@ const loggedResult = ({ answer, timings, ...result }: AttemptResult): SentAttemp
   answerTruncated: result.answerTruncated || answer.byteLength > MAX_STORED_ANSWER_BYTES,
 });
 
-/** The attempt when its request could not be signed: nothing was sent, and it is retried like any failure. */
-const unsigned = (at: Date): SentAttempt['attempt'] => ({
-  at,
-  statusCode: null,
-  durationMs: 0,
-  error: 'SECRET: the signing secret cannot be read; the operator has been notified',
-  address: null,
-  timings: { dns_ms: null, tcp_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 0 },
-  answer: Buffer.alloc(0),
-  answerTruncated: false,
-});
-
-/** Signs an event and sends it. */
+/** Signs an event and sends it; null when the secret does not open. */
 export const sendSigned =
-  ({ openSecret, send, userAgent, abortAttempts, now, log }: SendSignedDeps) =>
-  async ({ accountId, eventId, eventType, deliveryId, endpoint, body }: AttemptToSend): Promise<SentAttempt> => {
+  ({ openSecret, send, userAgent, abortAttempts, now, onUnreadable }: SendSignedDeps) =>
+  async ({ accountId, eventId, eventType, deliveryId, endpoint, body }: AttemptToSend): Promise<SentAttempt | null> => {
     const at = now();
     let secret: string;
     try {
       secret = openSecret(accountId, endpoint.secretSealed);
     } catch (error) {
-      log.error('A webhook secret cannot be decrypted; was SECRET_KEY changed?', {
-        account_id: publicId('account', accountId),
-        ...errorFields(error),
-      });
-      return { attempt: unsigned(at), succeeded: false, aborted: false };
+      onUnreadable({ account_id: publicId('account', accountId), ...errorFields(error) });
+      return null;
     }
     const headers = signDelivery({
       secret,

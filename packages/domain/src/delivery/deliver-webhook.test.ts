@@ -31,7 +31,7 @@ const job = { deliveryId: newUuid(), accountId: newUuid(), number: 1 };
 
 type World = {
   claim: Claim;
-  sent: SentAttempt;
+  sent: SentAttempt | null;
   recorded: boolean;
   permit: 'taken' | 'full' | 'slow';
   enqueued: boolean;
@@ -65,7 +65,7 @@ const attempt = async (world: Partial<World>, runs = 1) => {
     },
     send: async () => {
       note('sent');
-      return world.sent ?? sent(204);
+      return world.sent === undefined ? sent(204) : world.sent;
     },
     enqueue: async ({ attempt: number, dueAt }) => {
       if (world.enqueued === false) throw new Error('Redis is away');
@@ -126,6 +126,17 @@ test('an attempt that was recorded before changes nothing', async () => {
 test('an attempt that this service aborted does not count and is made again at once', async () => {
   expect(await attempt({ sent: sent(null, true) })).toEqual({
     again: NOW,
+    done: ['waited 40 ms', 'sent', 'claim released', 'permit released after null'],
+  });
+});
+
+test.each([
+  [1, 5_000],
+  [2, 10_000],
+  [20, 300_000],
+])('an attempt whose secret cannot be read does not count; run %i is made again after %i ms', async (runs, waitMs) => {
+  expect(await attempt({ sent: null }, runs)).toEqual({
+    again: new Date(NOW.getTime() + waitMs),
     done: ['waited 40 ms', 'sent', 'claim released', 'permit released after null'],
   });
 });

@@ -65,8 +65,8 @@ export type DeliverWebhookDeps = {
   /** False when the attempt was recorded already. */
   record: (attempt: AttemptToRecord) => Promise<boolean>;
   endRemoved: (now: Date, deliveryIds: readonly string[]) => Promise<number>;
-  /** Signs and sends; never rejects. */
-  send: (attempt: AttemptToSend) => Promise<SentAttempt>;
+  /** Signs and sends; never rejects. Null when this process cannot read the secret: nothing was sent. */
+  send: (attempt: AttemptToSend) => Promise<SentAttempt | null>;
   enqueue: (delivery: DueDelivery) => Promise<void>;
   moveToRetries: (attempt: DeliveryAttempt) => Promise<void>;
   publishChange: PublishChange;
@@ -107,6 +107,14 @@ export const permitWaitMs = ({ runs, waiting, random }: { runs: number; waiting:
   return Math.min(MAX_PERMIT_WAIT_MS, waitMs) * (0.5 + random / 2);
 };
 
+/** As {@link permitWaitMs}, of a delivery whose secret this process cannot read; another process may be able to. */
+const UNREADABLE_WAIT_MS = 5_000;
+const UNREADABLE_WAIT_GROWTH = 2;
+const MAX_UNREADABLE_WAIT_MS = 300_000;
+
+const unreadableWaitMs = ({ runs, random }: { runs: number; random: number }): number =>
+  Math.min(MAX_UNREADABLE_WAIT_MS, UNREADABLE_WAIT_MS * UNREADABLE_WAIT_GROWTH ** (runs - 1)) * (0.5 + random / 2);
+
 /**
  * Makes one attempt of a delivery with the current URL and secret of its endpoint and the stored bytes of the event, and
  * records it with the next state of the delivery. `runs`: how often its job has been started. Returns when the job runs
@@ -146,7 +154,10 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
       .catch(deps.onEnqueueFailure);
   };
 
-  const attempt = async (job: DeliveryAttempt): Promise<{ again: Date | null; durationMs: number | null }> => {
+  const attempt = async (
+    job: DeliveryAttempt,
+    runs: number,
+  ): Promise<{ again: Date | null; durationMs: number | null }> => {
     const { deliveryId, accountId, number } = job;
     const at = now();
     const leasedUntil = new Date(at.getTime() + deps.leaseMs);
@@ -161,6 +172,11 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     }
     deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));
     const sent = await deps.send({ ...event, accountId, deliveryId, endpoint });
+    if (sent === null) {
+      // The operator's mistake, such as a wrong key, must not use up the attempts of the receiver.
+      await deps.release({ deliveryId, number, leasedUntil });
+      return { again: new Date(now().getTime() + unreadableWaitMs({ runs, random: deps.random() })), durationMs: null };
+    }
     if (sent.aborted && !sent.succeeded) {
       await deps.release({ deliveryId, number, leasedUntil });
       return { again: now(), durationMs: null };
@@ -183,7 +199,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     // A job that throws runs again a second later; its permit is free until then.
     let durationMs: number | null = null;
     try {
-      const made = await attempt(job);
+      const made = await attempt(job, runs);
       durationMs = made.durationMs;
       return made.again;
     } finally {
