@@ -116,6 +116,12 @@ describe('a command', () => {
     );
   });
 
+  it('whose messages are not read ends with the same exit code', async () => {
+    const child = spawn(process.execPath, [program, 'check', 'chk_0'], { env: settings('test') });
+    child.stderr.destroy();
+    expect(await once(child, 'close')).toEqual([2, null]);
+  });
+
   it('whose output cannot be written fails', async () => {
     const unwritable = await open(program, 'r');
     const stdio = ['ignore', unwritable.fd, 'pipe'] as const;

@@ -15,6 +15,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') ended.unwritten = error;
   stopping.abort(error);
 });
+// A reader of the messages that is gone must not change the exit code: an uncaught error would be 1, not good.
+process.stderr.on('error', () => undefined);
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
 process.exitCode = await runCommand(process.argv.slice(2), {
