@@ -278,7 +278,9 @@ describe('vat mcp', () => {
 
   it('answers everything that was sent before the end of its input', async () => {
     const call = { name: 'check_vat_number', arguments: { vat_number: 'DE100' } };
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    // From Node 24 on, node:readline ends a line at the character in this name.
+    const clientInfo = { name: 'line\u2028separator', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     const sent = [
       { id: 1, method: 'initialize', params },
       { method: 'notifications/initialized' },

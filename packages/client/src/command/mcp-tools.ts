@@ -11,12 +11,18 @@ export type Tool<Input extends z.ZodObject = z.ZodObject> = {
   input: Input;
   /** Changes nothing in the service. */
   readOnly: boolean;
+  /** `signal` also aborts after {@link CALL_MS}. */
   run: (client: Client, input: z.output<Input>, signal: AbortSignal) => Promise<Record<string, unknown>>;
 };
 
 const tool = <Input extends z.ZodObject>(given: Tool<Input>): Tool => given as unknown as Tool;
 
-/** Programs that use tools give up after about a minute; a request that takes longer continues in the background. */
+/**
+ * Programs that use tools give up after a minute, and then show nothing. The service may take 48 s until it answers 202; a
+ * request that takes longer continues in the background.
+ */
+export const CALL_MS = 55_000;
+/** How long to wait after a 202. */
 const WAIT_MS = 25_000;
 const ROWS = 20;
 
@@ -94,7 +100,16 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         .optional()
         .describe('What you know about the trader; it is compared with what the registers state.'),
     }),
-    run: (client, input, signal) => orPending(client.check(input, { waitMs: WAIT_MS, signal })),
+    run: (client, input, signal) => {
+      let accepted: string | null = null;
+      const onPending = (id: string) => {
+        accepted = id;
+      };
+      const check = client.check(input, { waitMs: WAIT_MS, signal, onPending }).catch((error: unknown) => {
+        throw accepted !== null && signal.aborted ? new PendingError(accepted) : error;
+      });
+      return orPending(check);
+    },
   }),
   get_check: tool({
     title: 'Get a check',

@@ -1,11 +1,10 @@
 import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Client } from '../client.js';
 import { explainError } from './explain-error.js';
-import { TOOLS } from './mcp-tools.js';
+import { CALL_MS, TOOLS } from './mcp-tools.js';
 
 const INSTRUCTIONS =
   'Validates VAT numbers of the European Union and Northern Ireland, and stores proof of every answer. A pending result is no verdict.';
@@ -15,11 +14,15 @@ const createServer = (client: Client): McpServer => {
   for (const [name, { title, description, input, readOnly, run }] of Object.entries(TOOLS)) {
     const config = { title, description, inputSchema: input, annotations: { readOnlyHint: readOnly } };
     server.registerTool(name, config, async (given, { mcpReq }) => {
+      const late = AbortSignal.timeout(CALL_MS);
       try {
-        const result = await run(client, given, mcpReq.signal);
+        const result = await run(client, given, AbortSignal.any([mcpReq.signal, late]));
         return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
       } catch (error) {
-        return { content: [{ type: 'text', text: explainError(error) }], isError: true };
+        const text = late.aborted
+          ? `${client.baseUrl} did not answer within ${CALL_MS / 1_000} seconds. Try again later.`
+          : explainError(error);
+        return { content: [{ type: 'text', text }], isError: true };
       }
     });
   }
@@ -45,16 +48,28 @@ const openTransport = () => {
   const endIfAnswered = (): void => {
     if (hasEnded && open.size === 0) input.end();
   };
-  const lines = createInterface({ input: process.stdin })
-    .on('line', (line) => {
-      const { id, method, params } = messageOf(line);
-      if (method === 'notifications/cancelled') open.delete(params?.requestId);
-      else if (method !== undefined && id !== undefined) open.add(id);
-      input.write(`${line}\n`);
+  const take = (line: string): void => {
+    const { id, method, params } = messageOf(line);
+    if (method === 'notifications/cancelled') open.delete(params?.requestId);
+    else if (method !== undefined && id !== undefined) open.add(id);
+    input.write(`${line}\n`);
+  };
+  const end = (): void => {
+    hasEnded = true;
+    endIfAnswered();
+  };
+  // Not with node:readline, which from Node 24 on also ends a line at U+2028. A text in JSON may contain that.
+  let rest = '';
+  process.stdin
+    .setEncoding('utf8')
+    .on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      lines.forEach(take);
     })
-    .on('close', () => {
-      hasEnded = true;
-      endIfAnswered();
+    .once('end', () => {
+      if (rest !== '') take(rest);
+      end();
     });
   // Each message is written in one piece.
   output.on('data', (message: Buffer) => {
@@ -62,7 +77,11 @@ const openTransport = () => {
     endIfAnswered();
   });
   output.pipe(process.stdout);
-  return { transport: new StdioServerTransport(input, output), close: () => lines.close() };
+  const close = (): void => {
+    process.stdin.pause();
+    end();
+  };
+  return { transport: new StdioServerTransport(input, output), close };
 };
 
 /** Serves the tools over standard input and output, until the program that uses them closes its end. */
