@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expressWebhook, type VerifiedDelivery } from '@vat/receiver';
 import { openHttpServer } from '@vat/testkit/local-server';
 import { readVectors } from '../conformance.fixture.js';
@@ -78,6 +79,21 @@ test('continues when the receiver gives no answer', async () => {
       expect.stringMatching(/^evt_\w+ {2}not forwarded: other side closed$/),
     ],
   ]);
+  await receiver.close();
+});
+
+test('a receiver that answers one call at a time is not held up by its own long answer', async () => {
+  let answered: Promise<unknown> = Promise.resolve();
+  const receiver = await openHttpServer(async (_request, response) => {
+    const before = answered;
+    answered = once(response, 'close');
+    await before;
+    response.writeHead(500).end(Buffer.alloc(8_000_000));
+  });
+  service.script(page(EVENTS.slice(0, 2), LAST), 'wait');
+  const words = ['--after', 'start', '--forward-to', receiver.url];
+  const { stderr } = await listen(words, (line) => line.startsWith(`${EVENTS[1]?.event_id}  `));
+  expect(stderr).toContain(`${EVENTS[1]?.event_id}  forwarded, answered 500`);
   await receiver.close();
 });
 

@@ -31,7 +31,15 @@ const forward = async (url: string, secret: string, { event_id: id, type, body }
   const headers = signEvent({ secret, id, type, body: text, at: new Date() });
   const signal = AbortSignal.timeout(FORWARD_MS);
   try {
-    const { status } = await fetch(url, { method: 'POST', headers, body: text, redirect: 'manual', signal });
+    const { status, body: rest } = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: text,
+      redirect: 'manual',
+      signal,
+    });
+    // A receiver that answers one call at a time, with a long page, would wait for a reader.
+    await rest?.cancel().catch(() => undefined);
     return `${id}  forwarded, answered ${status}`;
   } catch (error) {
     const { cause = error } = error as Error;
