@@ -84,6 +84,21 @@ class Calls(unittest.TestCase):
             client.webhook.send_test()
         self.assertEqual(len(self.server.calls), 2)
 
+    def test_a_deletion_is_done_when_the_object_is_gone_after_an_attempt_whose_answer_was_lost(self) -> None:
+        gone = error(404, "NOT_FOUND")
+        client = self.open([BROKEN, gone])
+        client.watches.delete("wat_1")
+        self.assertEqual(len(self.server.calls), 2)
+        for replies in (
+            [gone],
+            [error(429, "RATE_LIMITED", retry_after=1), gone],
+            [BROKEN, reply(404, b"no such page")],
+        ):
+            client = self.open(replies)
+            with self.assertRaises(NotFoundError):
+                client.watches.delete("wat_1")
+            self.assertEqual(len(self.server.calls), len(replies))
+
     def test_attempts_end_after_the_sixth_and_before_the_total_time(self) -> None:
         client = self.open([BROKEN] * 9)
         with self.assertRaises(NoAnswerError) as raised:
@@ -165,6 +180,26 @@ class Calls(unittest.TestCase):
         ):
             with self.assertRaises(UnexpectedAnswerError):
                 call()
+
+    def test_a_list_whose_cursors_come_again_ends_with_an_error(self) -> None:
+        def page(cursor: str) -> Reply:
+            return reply(200, {"data": [CHECK], "next_cursor": cursor})
+
+        for cursors in (["c1", "c1"], ["c1", "c2", "c1", "c2"]):
+            client = self.open([page(cursor) for cursor in cursors])
+            with self.assertRaises(UnexpectedAnswerError):
+                list(client.checks.list())
+            self.assertEqual(len(self.server.calls), len(set(cursors)) + 1)
+        client = self.open([reply(200, {"data": [CHECK]})])
+        with self.assertRaises(UnexpectedAnswerError):
+            list(client.checks.list())
+
+    def test_an_event_without_an_id_is_an_unexpected_answer(self) -> None:
+        client = self.open([reply(200, {"data": [{"type": "webhook.test"}], "last_event_id": None})] * 2)
+        with self.assertRaises(UnexpectedAnswerError):
+            client.events.read()
+        with self.assertRaises(UnexpectedAnswerError):
+            next(iter(client.events.follow()))
 
     def test_a_redirect_is_not_followed(self) -> None:
         client = self.open([reply(302, None, {"Location": "/elsewhere"}), reply(200, {})])

@@ -89,7 +89,11 @@ def _read(transport: Transport, after: str, filters: Dict[str, Value]) -> Tuple[
     answer = transport.call("GET", path_of("events"), query={"after": after, **filters}, timeout=timeout)
     body = answer.object()
     events, last = body.get("data"), body.get("last_event_id")
-    if not isinstance(events, list) or not (last is None or isinstance(last, str)):
+    if not _are_events(events) or not (last is None or isinstance(last, str)):
         message = "the service did not answer with events"
         raise UnexpectedAnswerError(message, status=answer.status, request_id=answer.request_id)
     return cast(List[Event], events), last or (events[-1]["event_id"] if events else after)
+
+
+def _are_events(data: object) -> bool:
+    return isinstance(data, list) and all(isinstance(one, dict) and isinstance(one.get("event_id"), str) for one in data)

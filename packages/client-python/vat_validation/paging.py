@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Optional, Union
+from typing import Any, Dict, Iterator, Optional, Set, Union
 from urllib.parse import quote
 
 from .errors import UnexpectedAnswerError
@@ -21,14 +21,17 @@ def path_of(*segments: str) -> str:
 def follow_list(transport: Transport, path: str, filters: Dict[str, Value]) -> Iterator[Any]:
     """All items of a list, read page by page as they are consumed."""
     cursor: Optional[str] = None
+    seen: Set[str] = set()
     while True:
         answer = transport.call("GET", path, query={**filters, "cursor": cursor})
-        page = answer.object()
-        data, following = page.get("data"), page.get("next_cursor")
-        if not isinstance(data, list) or (following is not None and following == cursor):
+        page = answer.object("data", "next_cursor")
+        data, following = page["data"], page["next_cursor"]
+        # With a cursor that comes again the same pages would be read without end.
+        if not isinstance(data, list) or not (following is None or isinstance(following, str)) or following in seen:
             message = f"{path} did not answer with a page of a list"
             raise UnexpectedAnswerError(message, status=answer.status, request_id=answer.request_id)
         yield from data
         if following is None:
             return
         cursor = following
+        seen.add(cursor)

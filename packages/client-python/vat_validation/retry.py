@@ -74,7 +74,12 @@ def _can_succeed(status: Optional[int], code: Any, repeatable: bool) -> bool:
         return code not in _FINAL_LIMITS
     if status == 409:
         return bool(code == "IDEMPOTENCY_IN_PROGRESS")
-    return repeatable and (status is None or status in _UNKNOWN_OUTCOMES)
+    return repeatable and outcome_unknown(status)
+
+
+def outcome_unknown(status: Optional[int]) -> bool:
+    """Whether the work of a call may have been done although it has no successful answer."""
+    return status is None or status in _UNKNOWN_OUTCOMES
 
 
 def _stated_delay(value: Any) -> Optional[float]:

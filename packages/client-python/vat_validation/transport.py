@@ -16,7 +16,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 from .clock import Clock
 from .connection import open_connections
 from .errors import NoAnswerError, UnexpectedAnswerError, VatError, api_error
-from .retry import RetryPolicy, retry_delay
+from .retry import RetryPolicy, outcome_unknown, retry_delay
 from .version import VERSION
 
 # A results file is smaller than 64 MiB; without a bound, a wrong address could fill the memory.
@@ -121,6 +121,7 @@ class Transport:
         policy = replace(self._retry, total=most)
         started = self.clock.monotonic()
         attempt = 0
+        maybe_deleted = False
         while True:
             attempt += 1
             outcome = self._attempt(method, path, query, headers, body, timeout or self.timeout, request_id)
@@ -130,12 +131,17 @@ class Transport:
                 raise outcome
             elapsed = self.clock.monotonic() - started
             error_body = _error_body(outcome)
+            status = outcome.status if isinstance(outcome, Answer) else None
+            if maybe_deleted and isinstance(outcome, Answer) and _is_not_found(status, error_body):
+                # An attempt before deleted it, and its answer was lost.
+                return replace(outcome, status=204, reason="No Content", content=b"")
+            maybe_deleted = maybe_deleted or (method == "DELETE" and outcome_unknown(status))
             delay = retry_delay(
                 policy,
                 repeatable=repeatable,
                 attempt=attempt,
                 elapsed=elapsed,
-                status=outcome.status if isinstance(outcome, Answer) else None,
+                status=status,
                 headers=outcome.headers if isinstance(outcome, Answer) else {},
                 body=error_body,
                 now=self.clock.time(),
@@ -218,6 +224,11 @@ def _error_body(outcome: Union[Answer, NoAnswerError]) -> Any:
         return json.loads(outcome.content)
     except ValueError:
         return None
+
+
+def _is_not_found(status: Optional[int], body: Any) -> bool:
+    error = body.get("error") if isinstance(body, dict) else None
+    return status == 404 and isinstance(error, dict) and error.get("code") == "NOT_FOUND"
 
 
 def _error_of(outcome: Union[Answer, NoAnswerError], body: Any) -> VatError:

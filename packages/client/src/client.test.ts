@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(await failure(service.client.waitForRequest('req_1'))).toBeInstanceOf(ConnectionError);
   });
 
-  it('that lists rows ends with a ConnectionError when the cursor stands still or the page has no rows', async () => {
+  it('that lists rows ends with a ConnectionError when a cursor comes again or the page has no rows', async () => {
     const rows = async () => {
       for await (const { id } of service.client.list('listChecks')) expect(id).toBe('chk_1');
     };
@@ -80,9 +80,23 @@ describe('a call', () => {
     service.script(page, page);
     expect(await failure(rows())).toBeInstanceOf(ConnectionError);
     expect(service.calls).toHaveLength(2);
+    const another = { body: { data: [CHECK], next_cursor: 'c2' } };
+    service.script(page, another, page, another);
+    expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+    expect(service.calls).toHaveLength(3);
     for (const body of [{}, { data: [CHECK] }]) {
       service.script({ body });
       expect(await failure(rows())).toBeInstanceOf(ConnectionError);
+    }
+  });
+
+  it('that follows events ends with a ConnectionError when the answer has none, or one without an id', async () => {
+    for (const body of [{}, { data: [{ type: 'webhook.test' }], last_event_id: null }]) {
+      service.script({ body });
+      const follow = async () => {
+        for await (const event of service.client.events('start')) throw new Error(`${event.type} was handed out`);
+      };
+      expect(await failure(follow())).toBeInstanceOf(ConnectionError);
     }
   });
 
@@ -114,6 +128,27 @@ describe('a call', () => {
     service.script(refusal(429, 'RATE_LIMITED', { retry_after: 1 }), 'close');
     expect((await failure(service.client.call('sendTestEvent'))).name).toBe('ConnectionError');
     expect([service.calls.length, service.waits]).toEqual([2, [1_000]]);
+  });
+
+  it('that deletes is done when the object is gone after an attempt whose answer was lost', async () => {
+    service.script('close', refusal(404, 'NOT_FOUND'));
+    expect(await service.client.call('deleteWatch', { id: 'wat_1' })).toMatchObject({ status: 204, body: undefined });
+    for (const script of [
+      [refusal(404, 'NOT_FOUND')],
+      [refusal(429, 'RATE_LIMITED', { retry_after: 1 }), refusal(404, 'NOT_FOUND')],
+      ['close' as const, { status: 404, body: 'no such page' }],
+    ]) {
+      service.script(...script);
+      expect((await failure(service.client.call('deleteWatch', { id: 'wat_1' }))).status).toBe(404);
+      expect(service.calls).toHaveLength(script.length);
+    }
+  });
+
+  it('with a header that cannot be sent is a TypeError at once', async () => {
+    service.script();
+    const call = service.client.call('createCheck', { body: { vat_number: 'DE100' } }, { idempotencyKey: 'σειρά-7' });
+    expect(await failure(call)).toBeInstanceOf(TypeError);
+    expect([service.calls, service.waits]).toEqual([[], []]);
   });
 
   it('that changes or deletes is repeated without an Idempotency-Key, as it does no harm when it is executed twice', async () => {

@@ -121,6 +121,9 @@ export const createClient = (
       const query = { type, wait: EVENTS_WAIT_S, limit: EVENTS_PAGE };
       const read = async (place: string) => {
         const { body } = await call('listEvents', { query: { ...query, after: place } }, options);
+        // Without the id of an event the next call would not continue after it.
+        const isPage = Array.isArray(body.data) && body.data.every((event) => typeof event?.event_id === 'string');
+        if (!isPage) throw foreignAnswer('listEvents', 'without events');
         return { data: body.data, last_event_id: 'last_event_id' in body ? body.last_event_id : null };
       };
       return followEvents({ ...surroundings, read })(after, options.signal);

@@ -93,16 +93,18 @@ export const createLister = (call: Caller) =>
     ...[input, options]: Arguments<Name>
   ): AsyncGenerator<Item<Name>, void> {
     const { query, ...parts }: Parts = input ?? {};
+    const seen = new Set<string | null | undefined>();
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = { ...parts, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } };
       const args = [page, options] as unknown as Arguments<Name>;
       const { body } = (await call(name, ...args)) as unknown as {
         body: { data: Item<Name>[]; next_cursor: string | null | undefined };
       };
-      // With a cursor that stands still, or none, the same pages would be read without end.
-      if (!Array.isArray(body.data) || body.next_cursor === undefined || body.next_cursor === cursor)
+      // With a cursor that comes again, or none, the same pages would be read without end.
+      if (!Array.isArray(body.data) || body.next_cursor === undefined || seen.has(body.next_cursor))
         throw foreignAnswer(name, 'without a next page of the list');
       yield* body.data;
       cursor = body.next_cursor;
+      seen.add(cursor);
     }
   };

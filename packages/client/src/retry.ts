@@ -40,6 +40,9 @@ type FailedAttempt = {
 /** Answers of a service or proxy that may be gone a moment later. The work of the call may have been done. */
 const PASSING: readonly (number | null)[] = [null, 408, 500, 502, 503, 504];
 
+/** Whether the work of a call may have been done although it has no successful answer. */
+export const isOutcomeUnknown = (status: number | null): boolean => PASSING.includes(status);
+
 /** The object below `error` in an answer of the service; null in other answers. */
 export const errorIn = (body: unknown): Record<string, unknown> | null => {
   const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
@@ -65,7 +68,7 @@ const isPassing = (attempt: FailedAttempt, delayMs: number | null): boolean => {
   // Nothing was done. An error of the service that names no delay, such as QUOTA_EXCEEDED, lasts too long to wait for.
   if (attempt.status === 429) return delayMs !== null || errorIn(attempt.body) === null;
   if (attempt.status === 409) return delayMs !== null;
-  return attempt.repeatable && PASSING.includes(attempt.status);
+  return attempt.repeatable && isOutcomeUnknown(attempt.status);
 };
 
 /** The shortest wait before the next attempt in milliseconds, without the spread; null when the error is final. */

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js';
 import { ApiError, ConnectionError } from './errors.js';
 import type { ErrorFields } from './generated/api-types.js';
-import { errorIn, RETRY_POLICY, retryDelay } from './retry.js';
+import { errorIn, isOutcomeUnknown, RETRY_POLICY, retryDelay } from './retry.js';
 
 /** What a client uses of its surroundings. Tests replace the clock. */
 export type Surroundings = {
@@ -88,11 +88,14 @@ export const createSender =
   async ({ method, path, headers, body, repeatable }: Call, options: SendOptions = {}) => {
     const { signal, timeoutMs = ATTEMPT_MS, totalMs = RETRY_POLICY.totalMs } = options;
     const policy = { ...RETRY_POLICY, totalMs: Math.min(totalMs, RETRY_POLICY.totalMs) };
+    // Here and not in an attempt: a header that cannot be sent, such as a key in Greek, is a TypeError and no missing answer.
+    const sent = new Headers({ ...headers, Authorization: `Bearer ${apiKey}`, 'User-Agent': userAgent });
+    let maybeDeleted = false;
     const attemptOnce = async (): Promise<Answer> => {
       const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
       const response = await fetch(`${baseUrl}${path}`, {
         method,
-        headers: { ...headers, Authorization: `Bearer ${apiKey}`, 'User-Agent': userAgent },
+        headers: sent,
         ...(body === undefined ? {} : { body }),
         // A followed redirect would turn a POST into a GET.
         redirect: 'manual',
@@ -115,6 +118,10 @@ export const createSender =
       const got = isAnswer
         ? { status: answer.status, headers: answer.headers, body: parseJson(answer.bytes) }
         : { status: null, headers: new Headers(), body: null };
+      // An attempt before deleted it, and its answer was lost.
+      if (maybeDeleted && isAnswer && answer.status === 404 && errorIn(got.body)?.code === 'NOT_FOUND')
+        return { status: 204, headers: answer.headers, bytes: new Uint8Array() };
+      maybeDeleted ||= method === 'DELETE' && isOutcomeUnknown(got.status);
       const elapsedMs = now() - startedAt;
       const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs }, ...got }, policy);
       if (delay === null) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
