@@ -42,6 +42,22 @@ test('a daily watch that becomes weekly is due a week after its last check', () 
   expect(due).toEqual(nextCheckAt(daily.id, 'weekly', daysAgo(3), NOW));
 });
 
+test('a daily watch whose last run had no answer becomes weekly and is still due within 24 hours', () => {
+  const missed = watch({
+    frequency: 'daily',
+    missedSince: daysAgo(2),
+    nextCheckAt: new Date(NOW.getTime() + DAY_MS / 2),
+  });
+  const { nextCheckAt: due } = amendWatch(missed, { frequency: 'weekly' }, BUSINESS, NOW);
+  const week = nextCheckAt(missed.id, 'weekly', daysAgo(3), NOW);
+  expect((week.getTime() - due.getTime()) % DAY_MS).toBe(0);
+  expect(due.getTime()).toBeGreaterThanOrEqual(NOW.getTime());
+  expect(due.getTime()).toBeLessThan(NOW.getTime() + DAY_MS);
+  // Its first run had no answer: nothing to count an interval from.
+  const never = watch({ ...missed, lastCheckId: null, lastCheckedAt: null });
+  expect(amendWatch(never, { frequency: 'weekly' }, BUSINESS, NOW).nextCheckAt).toEqual(never.nextCheckAt);
+});
+
 test('a frequency that changes during a run counts from now; the same frequency again, or before the baseline, moves nothing', () => {
   const running = watch({ requestId: '01938d0e-0000-7000-8000-000000000004' });
   expect(amendWatch(running, { frequency: 'daily' }, BUSINESS, NOW).nextCheckAt).toEqual(

@@ -1,6 +1,6 @@
 import { PLANS, type Plan } from '../account/account.js';
 import { AppError } from '../errors.js';
-import { nextCheckAt } from './run-watch.js';
+import { nextAfterMiss, nextCheckAt } from './run-watch.js';
 import { type Change, sellsFrequency, type Watch } from './watch.js';
 
 /** The fields that a call changes; absent ones stay. A label of null is removed. */
@@ -17,7 +17,10 @@ type AmendedBy = { plan: Plan; active: number | null };
 const dueAfter = (watch: Watch, frequency: Watch['frequency'], resumed: boolean, now: Date): Date => {
   // Before its first check a watch is due soon at any frequency.
   if (frequency !== watch.frequency && (watch.lastCheckedAt !== null || watch.requestId !== null)) {
-    return nextCheckAt(watch.id, frequency, watch.requestId === null ? (watch.lastCheckedAt ?? now) : now, now);
+    const isIdle = watch.requestId === null;
+    const next = nextCheckAt(watch.id, frequency, isIdle ? (watch.lastCheckedAt ?? now) : now, now);
+    // A watch whose last run had no answer is tried every day, also when it becomes weekly.
+    return isIdle && watch.missedSince !== null ? nextAfterMiss(next, now) : next;
   }
   return resumed && watch.nextCheckAt < now ? now : watch.nextCheckAt;
 };
