@@ -1,10 +1,13 @@
+import { COUNTRIES } from '@vat/domain/vat-syntax';
 import type { Part } from './archive.js';
 import { readXml } from './read-xml.js';
 
-/** How a number is shown: as a date, a time or both, with leading zeros up to a length, or as it is. */
+/**
+ * How a number is shown: as a date, a time or both, with leading zeros up to a length and the letters around it, or as it is.
+ */
 export type CellFormat =
   | { kind: 'date' | 'time' | 'date_time' }
-  | { kind: 'padded'; digits: number }
+  | { kind: 'padded'; digits: number; before: string; after: string }
   | { kind: 'plain' };
 
 const PLAIN: CellFormat = { kind: 'plain' };
@@ -13,14 +16,47 @@ const PLAIN: CellFormat = { kind: 'plain' };
 const DECORATION = /"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g;
 /** `[h]:mm` counts hours beyond 24: a duration, which is no time of a day. */
 const ELAPSED = /\[(?:h+|m+|s+)\]/i;
-const LEADING_ZEROS = /^0{2,30}$/;
+const MAX_ZEROS = 30;
+/** The parts of a code: a quoted text, an escaped character, a width, a filler, what is in brackets, and any other character. */
+const PARTS = /"([^"]*)"|\\(.)|[_*].|\[[^\]]*\]|(.)/gsu;
+
+/** Whether a text is the prefix of a covered country. Other letters may be a unit: `SEK`, `kg`. */
+const isPrefix = (text: string): boolean => text === 'ATU' || text === 'GR' || Object.hasOwn(COUNTRIES, text);
+
+/**
+ * Reads a format of whole numbers with leading zeros: a code such as `00000000000` and `000-000-00-00`. Letters before the zeros
+ * belong to the code that a reader sees (`"DE"000000000`, `"K-"00000`), as do capitals and digits after them
+ * (`"NL"000000000"B01"`). Without leading zeros only the prefix of a country does (`"DE"0`). Null for any other format.
+ */
+const codeFormat = (code: string): CellFormat | null => {
+  let [before, after, zeros, hashes] = ['', '', 0, 0];
+  for (const [, quoted, escaped, character] of code.matchAll(PARTS)) {
+    if (character === ';') break;
+    if (character === '0' || character === '#') {
+      // What is between digits groups them.
+      after = '';
+      if (character === '0') zeros += 1;
+      else hashes += 1;
+    } else if (character === undefined || character === ' ' || character === '-') {
+      const text = quoted ?? escaped ?? character ?? '';
+      if (zeros + hashes === 0) before += text;
+      else after += text;
+    } else return null;
+  }
+  const hasZeros = zeros > 1 && hashes === 0;
+  const keepsLetters = hasZeros ? /\p{L}/u.test(before) : isPrefix(before.trim());
+  if (zeros + hashes === 0 || zeros > MAX_ZEROS || !(hasZeros || keepsLetters)) return null;
+  if (!keepsLetters) return { kind: 'padded', digits: zeros, before: '', after: '' };
+  return { kind: 'padded', digits: zeros, before, after: /^[A-Z\d]+$/.test(after) ? after : '' };
+};
 
 /** Reads the code of a number format, such as `dd.mm.yyyy` or `00000000000`. Its first section is that of positive numbers. */
 const formatOfCode = (code: string): CellFormat => {
   const [section = ''] = code.replace(/"[^"]*"|\\./g, '').split(';');
   if (ELAPSED.test(section)) return PLAIN;
+  const padded = codeFormat(code);
+  if (padded !== null) return padded;
   const fields = section.replace(DECORATION, '').replace(/General/i, '');
-  if (LEADING_ZEROS.test(fields)) return { kind: 'padded', digits: fields.length };
   const hasTime = /[hs]/i.test(fields);
   const hasDate = /[yd]/i.test(fields) || (/m/i.test(fields) && !hasTime);
   if (hasDate) return { kind: hasTime ? 'date_time' : 'date' };

@@ -46,7 +46,7 @@ export const numberText = (value: string, format: CellFormat, system: DateSystem
   const digits = WHOLE.test(value) ? value : plainNumber(number);
   if (format.kind === 'plain') return digits;
   if (format.kind !== 'padded') return dateText(number, format.kind, system) ?? digits;
-  return /^\d+$/.test(digits) ? digits.padStart(format.digits, '0') : digits;
+  return /^\d+$/.test(digits) ? format.before + digits.padStart(format.digits, '0') + format.after : digits;
 };
 
 const MIDNIGHT = /T00:00(?::00(?:\.0+)?)?Z?$/;

@@ -122,7 +122,7 @@ describe('a sheet is', () => {
 
 describe('a cell is read as its reader sees it:', () => {
   const styles =
-    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/><numFmt numFmtId="167" formatCode="00000_);[Red]\\-00000"/><numFmt numFmtId="168" formatCode="000\\-000\\-00\\-00"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/><xf numFmtId="167"/><xf numFmtId="168"/></cellXfs>';
+    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/><numFmt numFmtId="167" formatCode="00000_);[Red]\\-00000"/><numFmt numFmtId="168" formatCode="000\\-000\\-00\\-00"/><numFmt numFmtId="169" formatCode="&quot;DE&quot;000000000"/><numFmt numFmtId="170" formatCode="[Red]\\N\\L000000000&quot;B01&quot;"/><numFmt numFmtId="171" formatCode="&quot;RO&quot;\\ 0"/><numFmt numFmtId="172" formatCode="&quot;SEK &quot;0"/><numFmt numFmtId="173" formatCode="000-000-00-00"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="172"/><xf numFmtId="173"/></cellXfs>';
   const strings =
     '<si><t>one</t></si><si><r><t>tw</t></r><r><rPr/><t>o</t></r><rPh sb="0" eb="1"><t>guide</t></rPh></si>';
 
@@ -149,6 +149,11 @@ describe('a cell is read as its reader sees it:', () => {
     ['a number with a unit', '<c s="3"><v>12.5</v></c>', '12.5'],
     ['leading zeros in a format of accountants', '<c s="6"><v>42</v></c>', '00042'],
     ['leading zeros without their dashes', '<c s="7"><v>12345678</v></c>', '0012345678'],
+    ['the same with dashes that are not escaped', '<c s="12"><v>12345678</v></c>', '0012345678'],
+    ['the prefix that a format shows', '<c s="8"><v>36695976</v></c>', 'DE036695976'],
+    ['what a format shows around a number', '<c s="9"><v>4495445</v></c>', 'NL004495445B01'],
+    ['a prefix without leading zeros', '<c s="10"><v>18189442</v></c>', 'RO 18189442'],
+    ['a whole number with its currency', '<c s="11"><v>100</v></c>', '100'],
     ['a shared text', '<c t="s"><v>0</v></c>', 'one'],
     ['a text of several fonts without its guide', '<c t="s"><v>1</v></c>', 'two'],
     [
