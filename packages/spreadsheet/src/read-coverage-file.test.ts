@@ -55,6 +55,24 @@ test('without a known name the only column of dates is taken', () => {
   ]);
 });
 
+test('a column of due dates is not taken for the supply dates', () => {
+  expect(codeOf('USt-IdNr;Fälligkeitsdatum\nDE136695976;31.12.2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.stringMatching(
+      /^No column can be the supply date, and column 2 \(“Fälligkeitsdatum”\) has dates of payment\. Write “supply_date”/,
+    ),
+  ]);
+  expect(codeOf('TaxNumber,Reference,DueDate\nDE136695976,1,31/12/2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.anything(),
+  ]);
+  expect(codeOf('USt-IdNr;Datum (Fälligkeit)\nDE136695976;31.12.2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.anything(),
+  ]);
+  expect(read("N° TVA;Date d'échéance;Quand\nFR40303265045;31.01.2027;31.12.2026\n").dateColumn).toBe(2);
+});
+
 test('two columns of the same certainty are refused', () => {
   expect(codeOf('vat_number;supply_date;Lieferdatum\nFR40303265045;1.1.2026;2.1.2026\n')).toEqual([
     'INVALID_CSV',

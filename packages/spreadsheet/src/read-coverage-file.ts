@@ -52,6 +52,25 @@ const DATE_NAMES = [
   `,
 ];
 
+/** Names of dates of payment. They are often weeks after the supply, so that a check that came too late would seem to be in time. */
+const PAYMENT_NAMES = `
+  Due date | Date due | Due | Due on | Payment due | Payment due date | Net due date | Payment date | Date of payment | Paid on |
+  Fälligkeitsdatum | Fälligkeit | Fällig am | Fällig | Nettofälligkeit | Nettofälligkeitsdatum | Zahlungsziel | Zahlbar bis |
+  Zahlungsdatum | Zahldatum | Bezahlt am | Date d'échéance | Date échéance | Échéance | Date de paiement | Date de règlement |
+  Scadenza | Data scadenza | Data di scadenza | Data pagamento | Data di pagamento | Vencimiento | Fecha de vencimiento |
+  Fecha vencimiento | Fecha de pago | Vencimento | Data de vencimento | Data vencimento | Data de pagamento | Vervaldatum |
+  Vervaldag | Betaaldatum | Termin płatności | Data płatności | Data zapłaty | Splatnost | Datum splatnosti | Dátum splatnosti |
+  Datum úhrady | Dátum úhrady | Forfaldsdato | Forfald | Betalingsdato | Förfallodatum | Förfallodag | Betaldatum | Eräpäivä |
+  Maksupäivä | Ημερομηνία λήξης | Ημερομηνία πληρωμής | Падеж | Дата на падеж | Дата на плащане | Fizetési határidő |
+  Esedékesség | Esedékesség dátuma | Data scadenței | Scadență | Data plății | Mokėjimo terminas | Apmokėti iki |
+  Apmaksas termiņš | Maksetähtaeg | Maksetähtpäev | Dospijeće | Datum dospijeća | Zapadlost | Datum zapadlosti | Rok plačila
+`;
+
+const PAYMENT_RANKS = ranksOf([PAYMENT_NAMES.split('|')]);
+
+const isOfPayment = (header: BatchFile['header'], column: number): boolean =>
+  findNamed(PAYMENT_RANKS, [header?.[column] ?? ''], () => false).length > 0;
+
 const DATE_RANKS = ranksOf(DATE_NAMES.map((names) => names.split('|')));
 
 /** Rows by whose cells a column without a name is recognised. */
@@ -84,12 +103,14 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
     );
   }
   if (first !== undefined) return first;
-  const [only, ...others] = columnsOfDates(rows, width, taken);
+  const dates = columnsOfDates(rows, width, taken);
+  const payments = dates.filter((column) => isOfPayment(header, column));
+  const [only, ...others] = dates.filter((column) => !payments.includes(column));
   if (only !== undefined && others.length === 0) return only;
-  const found =
-    only === undefined
-      ? 'No column can be the supply date'
-      : `Columns ${nameColumns([only, ...others.slice(0, 2)], header)} contain dates`;
+  const [payment] = payments;
+  let found = 'No column can be the supply date';
+  if (only !== undefined) found = `Columns ${nameColumns([only, ...others.slice(0, 2)], header)} contain dates`;
+  else if (payment !== undefined) found += `, and column ${nameColumns([payment], header)} has dates of payment`;
   throw new AppError('MISSING_SUPPLY_DATE', {
     message: `${found}. Write “supply_date” as the heading of the column with the supply dates. ${WRITE_ISO}`,
   });
@@ -97,7 +118,7 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
 
 /**
  * Reads a file of supplies: a batch file with a column of dates, found by its name, or when no name fits as the only column of
- * dates. The dates are not read: the domain does, with the line of one that cannot be.
+ * dates that is not named after the payment. The dates are not read: the domain does, with the line of one that cannot be.
  *
  * @throws AppError as {@link readBatchFile}, and MISSING_SUPPLY_DATE
  */
