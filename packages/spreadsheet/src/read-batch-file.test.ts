@@ -367,6 +367,19 @@ const shapes: Shape[] = [
     },
   ],
   [
+    'territories that share the numbers of a member state, by code and written out',
+    utf8('VAT number;Country\nXI110305878;United Kingdom\nXI110305878;GB\nFR83404833048;La Réunion\n'),
+    {
+      columns: { candidate: 0, country: 1, reference: null, requester: null },
+      rows: ['2: XI110305878 · GB', '3: XI110305878 · GB', '4: FR83404833048 · RE'],
+    },
+  ],
+  [
+    'no header, and the country of the address beside a number of Northern Ireland',
+    utf8('XI110305878;GB\nFR83404833048;MC\n'),
+    { header: null, columns: { candidate: 0, country: 1, reference: null, requester: null } },
+  ],
+  [
     'a column called Land that holds regions',
     utf8('USt-IdNr;Land\nDE136695976;Bayern\nDE811569869;Hessen\n'),
     { columns: { candidate: 0, country: null, reference: null, requester: null } },

@@ -1,4 +1,11 @@
-import { COUNTRIES, cleanVatText, fitNational, readCountryCode, resolveCountry } from '@vat/domain/vat-syntax';
+import {
+  COUNTRIES,
+  cleanVatText,
+  fitNational,
+  readCountryCode,
+  resolveCountry,
+  TERRITORIES,
+} from '@vat/domain/vat-syntax';
 import type { RepairKind } from './batch-file.js';
 import { foldName, isBlank, trimBlanks } from './cells.js';
 
@@ -89,7 +96,7 @@ export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (text.length > MAX_VAT_TEXT || !/\d/.test(text) || DELIMITED.test(text)) return 0;
   if (countryCode === undefined && !mayHavePrefix(text)) return 0;
   const cleaned = cleanVatText(repairCell(text, 'number').text);
-  const resolved = resolveCountry(cleaned, countryCode);
+  const resolved = resolveCountry(cleaned, countryCode, 'column');
   if (resolved.kind === 'unresolvable') return countryCode === undefined && NOT_COVERED.test(cleaned) ? 1 : 0;
   const { memberState, rest } = resolved;
   const almost = ALMOST.test(rest);
@@ -159,6 +166,15 @@ const LANGUAGES = 'bg cs da de el en es et fi fr ga hr hu it lt lv mt nl pl pt r
 /** Common names that are not in the lists of official names. */
 const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   CZ: ['Czech Republic', 'Tschechische Republik', 'République tchèque', 'Česká republika', 'Repubblica Ceca', 'Czechy'],
+  GB: [
+    'Great Britain',
+    'Großbritannien',
+    'Grande-Bretagne',
+    'Gran Bretagna',
+    'Gran Bretaña',
+    'Grã-Bretanha',
+    'Wielka Brytania',
+  ],
   EL: ['Hellas', 'Ellada', 'Hellenic Republic'],
   IE: ['Republic of Ireland', 'Eire', 'Irish Republic'],
   NL: ['Holland', 'The Netherlands'],
@@ -166,12 +182,15 @@ const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   XI: ['Northern Ireland', 'Nordirland', 'Irlande du Nord', 'Irlanda del Nord', 'Irlanda del Norte'],
 };
 
-/** The member states by their folded names. The JavaScript engine provides the names, about 600 of them. */
-const nameMemberStates = (): ReadonlyMap<string, string> => {
+/**
+ * The member states, and the territories that share their numbers, by their folded names. The JavaScript engine provides the
+ * names, about 700 of them.
+ */
+const nameCountries = (): ReadonlyMap<string, string> => {
   const names = new Map<string, string>();
   for (const language of LANGUAGES) {
     const regions = new Intl.DisplayNames([language], { type: 'region' });
-    for (const code of Object.keys(COUNTRIES)) {
+    for (const code of [...Object.keys(COUNTRIES), ...TERRITORIES]) {
       const name = regions.of(code === 'EL' ? 'GR' : code);
       if (name !== undefined) names.set(foldName(name), code);
     }
@@ -182,7 +201,7 @@ const nameMemberStates = (): ReadonlyMap<string, string> => {
   return names;
 };
 
-/** Returns the code of the member state whose name a cell contains; null for a code and for anything else. */
+/** Returns the code of the country whose name a cell contains; null for a code and for anything else. */
 export type CountryReader = (text: string) => string | null;
 
 /** Longer texts are not a country's name. */
@@ -196,7 +215,7 @@ export const createCountryReader = (): CountryReader => {
   let names: ReadonlyMap<string, string> | undefined;
   return (text) => {
     if (text === '' || text.length > MAX_COUNTRY_NAME || isCountryCode(text)) return null;
-    names ??= nameMemberStates();
+    names ??= nameCountries();
     return names.get(foldName(text)) ?? null;
   };
 };

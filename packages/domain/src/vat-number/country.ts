@@ -24,6 +24,24 @@ export const readCountryCode = (text: string): string | null => {
   return KNOWN_COUNTRY_CODES.has(code) ? code : null;
 };
 
+/**
+ * Territories with a code of their own whose traders have the numbers of a member state. A customer list has the country of the
+ * address: every trader of Northern Ireland is in GB there, and the prefix of its number is XI.
+ */
+const PREFIX_IN: Readonly<Record<string, MemberState>> = {
+  AX: 'FI',
+  GB: 'XI',
+  GF: 'FR',
+  GP: 'FR',
+  MC: 'FR',
+  MQ: 'FR',
+  RE: 'FR',
+  YT: 'FR',
+};
+
+/** The territories of {@link PREFIX_IN}, by their ISO codes. */
+export const TERRITORIES: readonly string[] = Object.keys(PREFIX_IN);
+
 /** The country of a number and the rest of the number, or the field to correct and a sentence that states how. */
 type ResolvedCountry =
   | { kind: 'resolved'; memberState: MemberState; rest: string }
@@ -95,6 +113,8 @@ const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryP
     return unresolvable('country_code', `${WORDS[place].unknown} one of ${MEMBER_STATES.join(', ')}.`);
   }
   if (!isMemberState(memberState)) {
+    if (place === 'column' && prefix !== null && PREFIX_IN[memberState] === prefix)
+      return { kind: 'resolved', memberState: PREFIX_IN[memberState], rest };
     return unresolvable('country_code', `${memberState} is not covered: ${SEND_COVERED_NUMBER}`);
   }
   if (prefix === memberState) return { kind: 'resolved', memberState, rest };
@@ -119,6 +139,8 @@ const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryP
  * - Another country's code at the front contradicts `countryCode`, and nothing is guessed: `DE123456789` with FR would
  *   fit France (key DE) and be reported invalid there. Only when the number fits `countryCode` and does not fit the
  *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
+ * - In the column of a file, a territory that has the numbers of a member state ({@link PREFIX_IN}) agrees with its prefix:
+ *   `XI110305878` with GB, `FR83404833048` with MC.
  * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
  * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it and is one without
  *   it, so that no number loses letters of its own and a faulty one is shown as it was written.

@@ -127,6 +127,36 @@ describe('resolveCountry with country_code', () => {
   );
 });
 
+describe('resolveCountry with a territory that shares the numbers of a member state', () => {
+  test.each([
+    ['XI110305878', 'GB', 'XI'],
+    ['XI110305878', 'UK', 'XI'],
+    ['FR83404833048', 'MC', 'FR'],
+    ['FR83404833048', 're', 'FR'],
+    ['FI20774740', 'AX', 'FI'],
+  ])('reads %s under its prefix where the column of a file says %s', (cleaned, countryCode, memberState) => {
+    expect(resolveCountry(cleaned, countryCode, 'column')).toEqual({
+      kind: 'resolved',
+      memberState,
+      rest: cleaned.slice(2),
+    });
+    expect(field(cleaned, countryCode)).toBe('country_code');
+  });
+
+  test.each([
+    ['GB123456789', 'GB'],
+    ['110305878', 'GB'],
+    ['83404833048', 'MC'],
+    ['DE136695976', 'GB'],
+    ['XI110305878', 'MC'],
+  ])('guesses nothing for %s with %s', (cleaned, countryCode) => {
+    expect(resolveCountry(cleaned, countryCode, 'column')).toMatchObject({
+      kind: 'unresolvable',
+      reason: expect.stringContaining('is not covered'),
+    });
+  });
+});
+
 describe('resolveCountry with a label in front', () => {
   test.each([
     ['VATNOIE6388047V', undefined, 'IE 6388047V'],

@@ -2,5 +2,5 @@
 // checksum library's module has no default export and the rest of the domain needs Node.
 export { cleanVatText } from './clean-vat-text.js';
 export { COUNTRIES } from './countries.js';
-export { readCountryCode, resolveCountry } from './country.js';
+export { readCountryCode, resolveCountry, TERRITORIES } from './country.js';
 export { fitNational } from './fit-national.js';
