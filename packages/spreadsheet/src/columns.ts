@@ -47,10 +47,25 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
     return isCountryCode(code) && rateVatText(number) >= 2 && rateVatText(number, code) === 0;
   });
 
+/** The columns with different well-formed numbers. */
+const variedColumns = (rows: Rows): ReadonlySet<number> => {
+  const first: string[] = [];
+  const varied = new Set<number>();
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      if (varied.has(column) || rateVatText(cell) !== 2) continue;
+      first[column] ??= cell;
+      if (first[column] !== cell) varied.add(column);
+    }
+  }
+  return varied;
+};
+
 /**
  * Recognises the column of the numbers by the form of its cells, for files whose first row does not name it, and the
  * column of their countries if the numbers need one or agree with it. Null when no cell looks like a number. The requester's
  * column has VAT numbers too, which are not those to check; that of the references may have the numbers, or codes like `DE10001`.
+ * A column that repeats one number is most likely the own number of the file's sender, if another one has different numbers.
  *
  * @param named the columns with other meanings if the first row names them
  */
@@ -59,12 +74,17 @@ export const recogniseColumns = (
   named: Omit<Columns, 'candidate'>,
 ): { candidate: number; country: number | null } | null => {
   const country = named.country ?? findCountryColumn(rows);
-  const candidate = bestColumn(rows, (cell, _row, column) => {
+  const rate = (cell: string, _row: readonly string[], column: number): number => {
     if (column === named.requester) return 0;
     const rating = rateVatText(cell);
     return column === named.reference ? Math.max(0, rating - 1) : rating;
-  });
+  };
+  let candidate = bestColumn(rows, rate);
   if (candidate !== null) {
+    const varied = variedColumns(rows);
+    const rateVaried: typeof rate = (cell, row, column) =>
+      varied.has(column) && column !== named.reference ? rate(cell, row, column) : 0;
+    if (!varied.has(candidate)) candidate = bestColumn(rows, rateVaried) ?? candidate;
     const agrees = country !== null && (named.country !== null || !contradicts(rows, candidate, country));
     return { candidate, country: agrees ? country : null };
   }

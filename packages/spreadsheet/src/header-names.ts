@@ -15,11 +15,13 @@ const NAMES = {
       candidate | vat_number | VAT no | VAT nr | VAT ID | VAT ID no | VAT ID number | VATIN | VAT code |
       VAT reg no | VAT registration | VAT registration no | VAT registration number | VAT identification number |
       EU VAT | EU VAT no | EU VAT number | EU VAT ID | Customer VAT | Customer VAT no | Customer VAT number |
-      Customer VAT ID | Supplier VAT | Supplier VAT number | Supplier VAT ID | Client VAT number | Company VAT |
+      Customer VAT ID | Supplier VAT | Supplier VAT number | Supplier VAT ID | Client VAT number | Buyer VAT | Buyer VAT no |
+      Buyer VAT number | Buyer VAT ID | Company VAT |
       Company VAT number | Partner VAT number | VAT/Tax ID | USt-ID | USt-IdNr | USt-ID-Nummer | USt ID No |
       Umsatzsteuer-ID | Umsatzsteuer-IdNr | Umsatzsteuer-Identifikationsnummer | Umsatzsteueridentnummer |
       Umsatzsteuernummer | UID-Nummer | UID-Nr | ATU-Nummer | EU-USt-IdNr | EU-UStID | MwSt-Nummer | MwSt-Nr |
-      Mehrwertsteuernummer | USt-IdNr Kunde | Kunden-USt-IdNr | N° TVA | No TVA | Num TVA | Numéro TVA |
+      Mehrwertsteuernummer | USt-IdNr Kunde | Kunden-USt-IdNr |
+      USt-IdNr des Kunden | USt-IdNr Leistungsempfänger | USt-IdNr des Leistungsempfängers | N° TVA | No TVA | Num TVA | Numéro TVA |
       Numéro de TVA | N° de TVA | TVA intra | N° TVA intra | TVA intracommunautaire | N° TVA intracommunautaire |
       N° de TVA intracommunautaire | Code TVA | TVA client | Numéro TVA intracommunautaire |
       Numéro de TVA intracommunautaire | Identifiant TVA | N° TVA client | Numéro d'identification TVA |

@@ -367,6 +367,23 @@ const shapes: Shape[] = [
     },
   ],
   [
+    'a column with the own number of the sender in every row, before the numbers of the customers',
+    utf8('Firma;Partner\nDE136695976;\nDE136695976;FR83404833048\nDE136695976;ATU33803803\n'),
+    { columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
+    'the same number in every row, and no others',
+    utf8('Firma;Partner\nDE136695976;\nDE136695976;FR83404833048\n'),
+    { columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+  [
+    'the transactions of a marketplace, with the numbers of the seller before that of the buyer',
+    utf8(
+      'SELLER_DEPART_COUNTRY_VAT_NUMBER\tTRANSACTION_SELLER_VAT_NUMBER\tBUYER_VAT_NUMBER_COUNTRY\tBUYER_VAT_NUMBER\nDE136695976\tFR83404833048\tAT\tATU33803803\nFR83404833048\tFR83404833048\t\t\n',
+    ),
+    { columns: { candidate: 3, country: null, reference: null, requester: null }, rows: ['2: ATU33803803', '3: '] },
+  ],
+  [
     'territories that share the numbers of a member state, by code and written out',
     utf8('VAT number;Country\nXI110305878;United Kingdom\nXI110305878;GB\nFR83404833048;La Réunion\n'),
     {
