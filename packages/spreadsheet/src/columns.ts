@@ -1,7 +1,7 @@
 import { AppError } from '@vat/domain/errors';
 import { type BatchFile, type Columns, invalidCsv, type Meaning } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
-import { findColumns, isCertainName, MAX_NAME, type NamedColumns } from './find-columns.js';
+import { addedColumns, findColumns, isCertainName, MAX_NAME, type NamedColumns } from './find-columns.js';
 import type { ScannedRow } from './scan-rows.js';
 import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
@@ -220,6 +220,10 @@ const isOutdone = (
   );
 };
 
+/** The rows with empty cells in some columns. */
+const withoutCells = (rows: readonly ScannedRow[], columns: ReadonlySet<number>): ScannedRow[] =>
+  rows.map((row) => ({ ...row, cells: row.cells.map((cell, column) => (columns.has(column) ? '' : cell)) }));
+
 /**
  * Finds the columns of a file by the names in its first row, else by the form of the cells.
  *
@@ -241,13 +245,20 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
     reference: named.reference[0] ?? null,
     requester: named.requester[0] ?? null,
   };
+  const added = addedColumns(first.cells);
+  const isResults = added.size > 0;
   const [namedCandidate] = named.candidate;
+  if (isResults && (namedCandidate === undefined || added.has(namedCandidate))) {
+    // The uploaded cells may have been corrected since, and the numbers beside them are those of before.
+    const recognised = recogniseInFirst(withoutCells(others, added), columns);
+    if (recognised !== null) return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader: true };
+  }
   if (namedCandidate !== undefined)
     return { columns: { candidate: namedCandidate, ...columns }, foundBy: 'header', hasHeader: true };
 
   const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
-  const recognised = recogniseInFirst(hasNames ? others : rows, columns);
+  const recognised = recogniseInFirst(hasNames || isResults ? others : rows, columns);
   if (recognised === null) throw new AppError(isHeaderAlone ? 'EMPTY_FILE' : 'MISSING_CANDIDATE');
-  const hasHeader = hasNames || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
+  const hasHeader = hasNames || isResults || (rows.length > 1 && isHeaderLike(first.cells, recognised.candidate));
   return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader };
 };

@@ -1,7 +1,7 @@
 import type { Meaning } from './batch-file.js';
 import { foldName } from './cells.js';
 import { HEADER_NAMES } from './header-names.js';
-import { RESULT_COLUMNS } from './results-file.js';
+import { COVERAGE_COLUMNS, RESULT_COLUMNS } from './results-file.js';
 
 /** For each meaning the columns with the best rank in a header row; normally one or none. */
 export type NamedColumns = Record<Meaning, number[]>;
@@ -71,12 +71,18 @@ export const findNamed = (ranks: Ranks, header: readonly string[], isTaken: (col
   bestRanked(ranks, header.map(foldCell), { isTaken, ofPart: 0.5 }).columns;
 
 /**
- * The `vat_number` columns that the service itself added. A results file that is uploaded again has them, once for each time,
- * and they must not compete with the column that they were made from.
+ * The columns that the service itself added. A results file that is uploaded again has them, once for each time, and they must
+ * not compete with the columns that they were made from.
  */
-const addedNumbers = (header: readonly string[]): ReadonlySet<number> => {
-  const isAdded = (start: number) => RESULT_COLUMNS.every((name, index) => header[start + index] === name);
-  return new Set(header.flatMap((_, column) => (column > 0 && isAdded(column) ? [column] : [])));
+export const addedColumns = (header: readonly string[]): ReadonlySet<number> => {
+  const added = new Set<number>();
+  for (const names of [RESULT_COLUMNS, COVERAGE_COLUMNS]) {
+    for (const start of header.keys()) {
+      if (start === 0 || !names.every((name, index) => header[start + index] === name)) continue;
+      for (const index of names.keys()) added.add(start + index);
+    }
+  }
+  return added;
 };
 
 /**
@@ -97,7 +103,7 @@ export const findColumns = (header: readonly string[]): NamedColumns => {
   };
   // The requester comes first, since a part of "Requester (VAT number)" also names the number.
   const requester = take(named('requester'));
-  const uploaded = named('candidate', addedNumbers(header));
+  const uploaded = named('candidate', addedColumns(header));
   // Without another name, the numbers of the latest results.
   const candidate = take(uploaded.length > 0 ? uploaded : named('candidate').slice(-1));
   return { candidate, country: take(named('country')), reference: named('reference'), requester };

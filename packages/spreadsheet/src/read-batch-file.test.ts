@@ -340,6 +340,26 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
+    'corrected results of a file without a header: the cells that were uploaded, not the numbers of before',
+    utf8(
+      'column_1,column_2,vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,a,DE136695970,false,malformed,,,,chk_1,\r\nFR83404833048,b,FR83404833048,true,valid,,,,chk_2,\r\n',
+    ),
+    {
+      columns: { candidate: 0, country: null, reference: null, requester: null },
+      rows: ['2: DE136695976', '3: FR83404833048'],
+    },
+  ],
+  [
+    'the same with national numbers',
+    utf8(
+      'column_1,column_2,vat_number,valid,verdict,name,address,consultation_number,check_id,error\n136695976,DE,DE136695970,false,malformed,,,,chk_1,\n83404833048,FR,FR83404833048,true,valid,,,,chk_2,\n',
+    ),
+    {
+      columns: { candidate: 0, country: 1, reference: null, requester: null },
+      rows: ['2: 136695976 · DE', '3: 83404833048 · FR'],
+    },
+  ],
+  [
     'only the result columns',
     utf8(
       'vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,true,valid,,,,chk_1,\r\n',

@@ -88,4 +88,9 @@ test('a results file of a coverage can be uploaded again', () => {
   const added = 'coverage,vat_number_read,supply_date_read,check_id,checked_at,age_days,evidence_grade,error';
   const file = read(`USt-IdNr,Datum,${added}\nFR40303265045,31.12.2026,missing,FR40303265045,2026-12-31,,,,,\n`);
   expect([file.columns.candidate, file.dateColumn]).toEqual([0, 1]);
+  const unnamed = read(
+    `column_1,column_2,${added}\nFR40303265045,31.12.2026,covered,FR40303265044,2026-12-30,chk_1,2026-12-29T08:00:00.000Z,1,basic,\n`,
+  );
+  expect([unnamed.header?.[0], unnamed.columns.candidate, unnamed.dateColumn]).toEqual(['column_1', 0, 1]);
+  expect(unnamed.rows.map(({ line, supplyDate }) => [line, supplyDate])).toEqual([[2, '31.12.2026']]);
 });

@@ -3,7 +3,7 @@ import { AppError } from '@vat/domain/errors';
 import { isDateLike, WRITE_ISO } from '@vat/domain/supply-date';
 import { type BatchFile, invalidCsv } from './batch-file.js';
 import { isBlank } from './cells.js';
-import { findNamed, ranksOf } from './find-columns.js';
+import { addedColumns, findNamed, ranksOf } from './find-columns.js';
 import { type ReadOptions, readBatchFile } from './read-batch-file.js';
 import { repairCell } from './vat-cells.js';
 import { namingErrors } from './xlsx/invalid-file.js';
@@ -103,7 +103,7 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
     );
   }
   if (first !== undefined) return first;
-  const dates = columnsOfDates(rows, width, taken);
+  const dates = columnsOfDates(rows, width, new Set([...taken, ...addedColumns(header ?? [])]));
   const payments = dates.filter((column) => isOfPayment(header, column));
   const [only, ...others] = dates.filter((column) => !payments.includes(column));
   if (only !== undefined && others.length === 0) return only;
