@@ -340,6 +340,18 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
+    'a printed list with lines of dashes',
+    utf8(
+      'Debitoren\n-----------------------------\n|Debitor|Name |USt-IdNr.  |\n-----------------------------\n|10001  |A    |DE136695976|\n|10002  |-    |-          |\n|-------+-----+-----------|\n|10003  |C    |ATU33803803|\n-----------------------------\n',
+    ),
+    {
+      preamble: 1,
+      delimiter: '|',
+      columns: { candidate: 3, country: null, reference: 1, requester: null },
+      rows: ['5: DE136695976 ·  · 10001', '6: - ·  · 10002', '8: ATU33803803 ·  · 10003'],
+    },
+  ],
+  [
     'corrected results of a file without a header: the cells that were uploaded, not the numbers of before',
     utf8(
       'column_1,column_2,vat_number,valid,verdict,name,address,consultation_number,check_id,error\r\nDE136695976,a,DE136695970,false,malformed,,,,chk_1,\r\nFR83404833048,b,FR83404833048,true,valid,,,,chk_2,\r\n',

@@ -86,12 +86,21 @@ const readTable = ({ source, rows }: Table): BatchFile => {
 
 const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.map(({ cells }) => cells));
 
-/** The non-blank rows. Throws as soon as there are too many, not counting the header and the rows above it. */
+/** The least length of a line that separates. A shorter one may be a mark for an empty cell. */
+const MIN_RULE = 10;
+
+/** Whether a row is a line of dashes, with which programs separate the header, the rows and the totals of a printed list. */
+const isRule = (cells: readonly string[]): boolean => {
+  const [text, ...others] = cells.filter((cell) => !isBlank(cell));
+  return text !== undefined && others.length === 0 && text.length >= MIN_RULE && /^\s*[-+=_]+\s*$/.test(text);
+};
+
+/** The rows that are neither blank nor lines of dashes. Throws as soon as there are too many, not counting the header and the rows above it. */
 const collectRows = (rows: Iterable<ScannedRow>): ScannedRow[] => {
   const collected: ScannedRow[] = [];
   for (const row of rows) {
     if (row.isTooWide) throw invalidCsv(row.line, `Line ${row.line} has more than 1 000 columns.`);
-    if (row.cells.every(isBlank)) continue;
+    if (row.cells.every(isBlank) || isRule(row.cells)) continue;
     collected.push(row);
     const over = collected.length - BATCH_LIMITS.rows - 1;
     if (over > 0 && over > preambleOf(collected)) throw new AppError('TOO_MANY_ROWS');
