@@ -13,7 +13,7 @@ export type Columns = { candidate: number } & Record<Exclude<Meaning, 'candidate
  * - `blanks_removed`: unusual spaces were replaced with plain ones or removed, invisible characters were removed.
  * - `apostrophe_removed`: a leading `'`, with which people (and our results file) mark a cell as text for a spreadsheet.
  * - `formula_unwrapped`: `="0123"`, with which exporting programs prevent a spreadsheet from reading a number.
- * - `decimals_removed`: `123456789.0` (or `,00`), which would otherwise be read as a number of ten digits.
+ * - `decimals_removed`: `123456789.0` (or `,00`, also of `123.456.789,00`), which would otherwise be read as a number of ten digits.
  * - `grouping_removed`: `123,456,789`.
  * - `country_name_read`: `Deutschland` became `DE`.
  * - `digits_lost`: `1.23457E+11`. This cannot be repaired: `after` equals `before`, and the line ends malformed or

@@ -340,6 +340,28 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
+    'numbers with the format of amounts',
+    utf8(
+      'vat;country\n136.695.976,00;DE\n"136,695,976.00";DE\n136\u202f695\u202f976,00;DE\n136.695.976.00;DE\n1.366.959,76;DE\n',
+    ),
+    {
+      rows: [
+        '2: 136.695.976 · DE',
+        '3: 136695976 · DE',
+        '4: 136 695 976 · DE',
+        '5: 136.695.976.00 · DE',
+        '6: 1.366.959,76 · DE',
+      ],
+      repairs: [
+        '2/0 decimals_removed 136.695.976,00 → 136.695.976',
+        '3/0 decimals_removed 136,695,976.00 → 136,695,976',
+        '3/0 grouping_removed 136,695,976 → 136695976',
+        '4/0 blanks_removed 136\u202f695\u202f976,00 → 136 695 976,00',
+        '4/0 decimals_removed 136 695 976,00 → 136 695 976',
+      ],
+    },
+  ],
+  [
     'a printed list with lines of dashes',
     utf8(
       'Debitoren\n-----------------------------\n|Debitor|Name |USt-IdNr.  |\n-----------------------------\n|10001  |A    |DE136695976|\n|10002  |-    |-          |\n|-------+-----+-----------|\n|10003  |C    |ATU33803803|\n-----------------------------\n',

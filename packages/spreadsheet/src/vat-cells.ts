@@ -24,6 +24,9 @@ const TEXT_REPAIRS: readonly Repairer[] = [
   { kind: 'formula_unwrapped', repair: (text) => text.replace(/^="([^"]*)"$/, '$1').trim() },
 ];
 
+/** A number in groups of three with two decimals, as a spreadsheet formats amounts: `136.695.976,00`, `136,695,976.00`, `136 695 976,00`. */
+const GROUPED_DECIMALS = /^(\d{1,3}(?:(?:\.\d{3})+(?=,)|(?:,\d{3})+(?=\.)|(?: \d{3})+(?=[.,])))[.,]00$/;
+
 const NUMBER_REPAIRS: readonly Repairer[] = [
   {
     kind: 'blanks_removed',
@@ -32,6 +35,7 @@ const NUMBER_REPAIRS: readonly Repairer[] = [
   ...TEXT_REPAIRS.slice(1),
   // Not three decimals: 123.000 may be a number in groups of three.
   { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,](?:0{1,2}|0{4,})$/, '$1') },
+  { kind: 'decimals_removed', repair: (text) => text.replace(GROUPED_DECIMALS, '$1') },
   {
     kind: 'grouping_removed',
     repair: (text) => (/^\d{1,3}(?:,\d{3})+$/.test(text) ? text.replaceAll(',', '') : text),
