@@ -340,6 +340,16 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null }, rows: ['2: de 136695976'] },
   ],
   [
+    'codes of customers that begin with RO, before the numbers',
+    utf8('Code;Partner\nRO10001;RO18189442\nRO10002;FR83404833048\nRO10003;ATU33803803\n'),
+    { columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
+    'numbers of Romania alone',
+    utf8('Code;Partner\nA1;RO18189442\nA2;RO14399840\n'),
+    { columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
     'numbers with the format of amounts',
     utf8(
       'vat;country\n136.695.976,00;DE\n"136,695,976.00";DE\n136\u202f695\u202f976,00;DE\n136.695.976.00;DE\n1.366.959,76;DE\n',

@@ -92,9 +92,21 @@ const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && 
  */
 const DELIMITED = /[,;]|\d.*:/s;
 
+const ROMANIAN_WEIGHTS = [7, 5, 3, 2, 1, 7, 5, 3, 2];
+
+/**
+ * Romanian numbers have 2 to 10 digits, so any code of a customer that begins with RO (`RO10001`) is well-formed. One in ten of
+ * them has the check digit.
+ */
+const hasRomanianCheckDigit = (national: string): boolean => {
+  const digits = [...national.padStart(ROMANIAN_WEIGHTS.length + 1, '0')].map(Number);
+  const sum = ROMANIAN_WEIGHTS.reduce((total, weight, at) => total + weight * (digits[at] ?? 0), 0);
+  return ((sum * 10) % 11) % 10 === digits.at(-1);
+};
+
 /**
  * Rates how much a cell looks like a VAT number by itself, or with its country if given: 0 not at all, 1 by its shape
- * or by a very general syntax (`RO12`), 2 well-formed. Only for finding the column; the domain validates the lines.
+ * or by a very general syntax (`RO12`, `RO10001`), 2 well-formed. Only for finding the column; the domain validates the lines.
  */
 export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (text.length > MAX_VAT_TEXT || !/\d/.test(text) || DELIMITED.test(text)) return 0;
@@ -104,7 +116,8 @@ export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (resolved.kind === 'unresolvable') return countryCode === undefined && NOT_COVERED.test(cleaned) ? 1 : 0;
   const { memberState, rest } = resolved;
   const almost = ALMOST.test(rest);
-  if (fitNational(memberState, rest) !== null) return almost ? 2 : 1;
+  const national = fitNational(memberState, rest);
+  if (national !== null) return almost && (memberState !== 'RO' || hasRomanianCheckDigit(national)) ? 2 : 1;
   return almost && countryCode === undefined ? 1 : 0;
 };
 
