@@ -4,16 +4,18 @@ import type { Meaning } from './batch-file.js';
  * The column names in European files: for each meaning lists from the most to the least certain names. In a file with
  * `vat_number` and `NIF` the first one counts, as in a file with `reference` and `id`. For the number's column, the
  * second list has tax numbers that usually, but not always, are also VAT numbers; the third has names of the tax,
- * which may also be the header of its amount. `Kraj` is a country in Polish and a town in Slovenian. Names are
- * compared by `foldName`, so one spelling is enough. Each list covers English, German, French, Italian, Spanish,
- * Portuguese, Dutch, Polish, Czech, Slovak, Danish, Swedish, Finnish, Greek, Bulgarian, Hungarian, Romanian, the
- * Baltic languages, Croatian, Slovenian, Maltese and Irish.
+ * which may also be the header of its amount. `Kraj` is a country in Polish and a town in Slovenian; the names beside
+ * it are of programs that may have a more certain column, too. Names are compared by `foldName`, so one spelling is
+ * enough. Each list covers English, German, French, Italian, Spanish, Portuguese, Dutch, Polish, Czech, Slovak, Danish,
+ * Swedish, Finnish, Greek, Bulgarian, Hungarian, Romanian, the Baltic languages, Croatian, Slovenian, Maltese and
+ * Irish.
  */
 const NAMES = {
   candidate: [
     `
       candidate | vat_number | VAT no | VAT nr | VAT ID | VAT ID no | VAT ID number | VATIN | VAT code |
-      VAT reg no | VAT registration | VAT registration no | VAT registration number | VAT identification number |
+      VAT reg no | VAT reg number | VAT registration | VAT registration no | VAT registration number |
+      VAT identification number |
       EU VAT | EU VAT no | EU VAT number | EU VAT ID | Customer VAT | Customer VAT no | Customer VAT number |
       Customer VAT ID | Supplier VAT | Supplier VAT number | Supplier VAT ID | Client VAT number | Buyer VAT | Buyer VAT no |
       Buyer VAT number | Buyer VAT ID | Company VAT |
@@ -22,7 +24,8 @@ const NAMES = {
       Umsatzsteuernummer | UID-Nummer | UID-Nr | ATU-Nummer | EU-USt-IdNr | EU-UStID | MwSt-Nummer | MwSt-Nr |
       Mehrwertsteuernummer | USt-IdNr Kunde | Kunden-USt-IdNr |
       USt-IdNr des Kunden | USt-IdNr Leistungsempfänger | USt-IdNr des Leistungsempfängers | N° TVA | No TVA | Num TVA | Numéro TVA |
-      Numéro de TVA | N° de TVA | TVA intra | N° TVA intra | TVA intracommunautaire | N° TVA intracommunautaire |
+      Numéro de TVA | N° de TVA | TVA intra | N° TVA intra | N° de TVA intra | TVA intracommunautaire |
+      N° TVA intracommunautaire |
       N° de TVA intracommunautaire | Code TVA | TVA client | Numéro TVA intracommunautaire |
       Numéro de TVA intracommunautaire | Identifiant TVA | N° TVA client | Numéro d'identification TVA |
       Numéro de TVA du client | Numéro TVA client | TVA intracom | N° TVA intracom | P.IVA | Part. IVA |
@@ -48,13 +51,15 @@ const NAMES = {
       Nru VAT | Numru tat-TVA | Uimhir CBL | Uimhir CBL AE
     `,
     `
-      NIF | CIF | NIF/CIF | CIF/NIF | NIF cliente | Número de contribuinte | Contribuinte | NIP | Numer NIP |
-      Nr NIP | NIP klienta | NIP kontrahenta | UID | UID Nummer Kunde | OIB | OIB kupca | ΑΦΜ | ΑΦΜ πελάτη | AFM |
+      NIF | CIF | NIF/CIF | CIF/NIF | NIF/VAT | NIF cliente | Número de contribuinte | Contribuinte | NIP | Numer NIP |
+      Nr NIP | NIP klienta | NIP kontrahenta | NIP nabywcy | NIP dostawcy | UID | UID Nummer Kunde | OIB |
+      OIB kupca | ΑΦΜ | ΑΦΜ πελάτη | AFM |
       adószám | Adószáma | Partner adószáma | Vevő adószáma | CUI | CUI/CIF | CIF/CUI | Cod fiscal |
       Cod unic de înregistrare | Davčna številka | Porezni broj | ЕИК | Булстат | CVR-nr | CVR-nummer | CVR |
       Organisationsnummer | Org.nr | Y-tunnus | SIREN | Codice fiscale | Cod. fiscale | Tax ID | Tax ID number |
-      Tax number | Tax no | Tax registration number | TIN | Taxpayer ID | Tax identification number | Steuer-ID |
-      Identifiant fiscal | Número fiscal | Mokesčių mokėtojo kodas | DIČ | DIČ zákazníka |
+      Tax number | Tax no | Tax reg number | Tax registration number | Federal Tax ID | Unified Federal Tax ID | TIN |
+      Taxpayer ID | Tax identification number | Steuer-ID |
+      Identifiant fiscal | Número fiscal | Mokesčių mokėtojo kodas | DIČ | DIČ zákazníka | DIČ odběratele |
       Daňové identifikační číslo | Ondernemingsnummer | Numéro d’entreprise | NIPC
     `,
     `
@@ -77,7 +82,10 @@ const NAMES = {
       Państwo | Země | Stát | Krajina | Ország | Tagállam | Țara | Χώρα | Държава | Страна | Država | Zemlja |
       Šalis | Valsts | Riik | Maa | Pajjiż | Tír | Medlemsstat | Medlemsland
     `,
-    'Kraj',
+    `
+      Kraj | Country/Region code | Land/Region-Code | Länder-/Regionscode | Code ISO | Codice ISO | Código ISO | Kod ISO |
+      Billing country | POCountry
+    `,
   ],
   reference: [
     `
