@@ -182,12 +182,13 @@ const refuseDuplicates = ({ line, cells }: ScannedRow, named: NamedColumns): voi
 
 /**
  * Whether any cell of the column is a country. `Land` may be the header of German Länder and `Kraj` that of Slovenian
- * towns; read as countries they would contradict every number in their rows.
+ * towns; read as countries they would contradict every number in their rows. A single letter (`D`) may stand for something else
+ * where the column has no other country.
  */
 const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry: CountryReader): boolean =>
   rows.some(({ cells }) => {
     const cell = cells[column] ?? '';
-    return isCountryCode(cell) || readCountry(cell) !== null;
+    return isCountryCode(cell) || (foldName(cell.slice(0, MAX_NAME)).length > 1 && readCountry(cell) !== null);
   });
 
 /**

@@ -448,6 +448,24 @@ const shapes: Shape[] = [
     { columns: { candidate: 3, country: null, reference: null, requester: null }, rows: ['2: ATU33803803', '3: '] },
   ],
   [
+    'signs of vehicles and codes of three letters',
+    utf8('USt-IdNr;Länderkennzeichen\n136695976;D\nDE136695976;D\n33803803;A\n123456789;NL\n83404833048;fra\n'),
+    {
+      rows: [
+        '2: 136695976 · DE',
+        '3: DE136695976 · DE',
+        '4: 33803803 · AT',
+        '5: 123456789 · NL',
+        '6: 83404833048 · FR',
+      ],
+    },
+  ],
+  [
+    'a column called Land with single letters alone, which may stand for something else',
+    utf8('USt-IdNr;Land\nDE136695976;I\nFR83404833048;E\n'),
+    { columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+  [
     'territories that share the numbers of a member state, by code and written out',
     utf8('VAT number;Country\nXI110305878;United Kingdom\nXI110305878;GB\nFR83404833048;La Réunion\n'),
     {

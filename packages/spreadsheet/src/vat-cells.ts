@@ -199,6 +199,12 @@ const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   XI: ['Northern Ireland', 'Nordirland', 'Irlande du Nord', 'Irlanda del Nord', 'Irlanda del Norte'],
 };
 
+/** The codes of one and three letters that accounting programs use: signs of vehicles, and ISO 3166-1 alpha-3. */
+const OTHER_CODES =
+  'A AT,AUT AT,B BE,BEL BE,BGR BG,CYP CY,CZE CZ,D DE,DEU DE,GER DE,DNK DK,EST EE,GRC EL,E ES,ESP ES,FIN FI,F FR,FRA FR,' +
+  'GBR GB,HRV HR,H HU,HUN HU,IRL IE,I IT,ITA IT,LTU LT,L LU,LUX LU,LVA LV,M MT,MLT MT,NLD NL,POL PL,P PT,PRT PT,ROU RO,' +
+  'S SE,SWE SE,SLO SI,SVN SI,SVK SK';
+
 /**
  * The member states, and the territories that share their numbers, by their folded names. The JavaScript engine provides the
  * names, about 700 of them.
@@ -211,6 +217,10 @@ const nameCountries = (): ReadonlyMap<string, string> => {
       const name = regions.of(code === 'EL' ? 'GR' : code);
       if (name !== undefined) names.set(foldName(name), code);
     }
+  }
+  for (const pair of OTHER_CODES.split(',')) {
+    const [other = '', code = ''] = pair.split(' ');
+    names.set(foldName(other), code);
   }
   for (const [code, everyday] of Object.entries(EVERYDAY)) {
     for (const name of everyday) names.set(foldName(name), code);
