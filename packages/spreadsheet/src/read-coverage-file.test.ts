@@ -20,6 +20,8 @@ test.each([
   ['Data fattura;Data della fornitura;VAT number', 1],
   ['Дата на фактура;Дата на доставката;VAT number', 1],
   ['Datum;Rechnungsdatum;USt-IdNr', 1],
+  ['Buchungsdatum;Belegdatum;USt-IdNr', 1],
+  ['Datum;Posting date;VAT number', 1],
   ['NIP;Data sprzedaży', 1],
   ['Adószám;Teljesítés dátuma', 1],
   ['ΑΦΜ/VAT;Ημερομηνία', 1],

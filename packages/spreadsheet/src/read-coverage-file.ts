@@ -13,7 +13,7 @@ export type CoverageFile = Omit<BatchFile, 'rows'> & { dateColumn: number; rows:
 
 /**
  * Names of the supply date's column from the most to the least certain. The date of a supply counts before that of its invoice,
- * and both before a column that is only called a date.
+ * this one before that of its posting, and all before a column that is only called a date.
  */
 const DATE_NAMES = [
   `
@@ -38,14 +38,15 @@ const DATE_NAMES = [
     Datum isporuke | Datum dobave | Datum opravljene storitve | Data tal-provvista | Dáta soláthair
   `,
   `
-    Invoice date | Date of invoice | Document date | Posting date | Rechnungsdatum | Belegdatum | Buchungsdatum |
+    Invoice date | Date of invoice | Document date | Rechnungsdatum | Belegdatum |
     Fakturadatum | Date de facture | Date facture | Date de la facture | Date de pièce | Data fattura | Data documento |
-    Fecha de factura | Fecha factura | Data da fatura | Data fatura | Factuurdatum | Boekdatum | Data faktury |
+    Fecha de factura | Fecha factura | Data da fatura | Data fatura | Factuurdatum | Data faktury |
     Data wystawienia | Datum faktury | Datum vystavení | Dátum faktúry | Dátum vystavenia | Fakturadato | Laskun päivä |
     Laskupäivä | Laskun päiväys | Ημερομηνία τιμολογίου | Дата на фактура | Дата на фактурата | Számla kelte |
     Számla dátuma | Data facturii | Data factură | Sąskaitos data | Rēķina datums | Arve kuupäev | Datum računa |
     Data tal-fattura | Dáta an tsonraisc
   `,
+  'Posting date | Buchungsdatum | Boekdatum',
   `
     Date | Datum | Data | Fecha | Dato | Päivä | Päivämäärä | Pvm | Ημερομηνία | Дата | Dátum | Kelt | Kuupäev | Datums |
     Dáta
