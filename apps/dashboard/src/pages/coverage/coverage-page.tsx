@@ -92,7 +92,8 @@ const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>
     }
     const form = new FormData();
     const name = coverage.label ?? coverage.file_name ?? coverage.coverage_id;
-    form.set('label', `Gaps: ${name}`.slice(0, 100));
+    // By characters, so that none is cut in half.
+    form.set('label', [...`Gaps: ${name}`].slice(0, 100).join(''));
     const file = [['vat_number'], ...numbers.map((number) => [number])].map((cells) => csvRow(cells)).join('');
     form.set('file', new Blob([file], { type: 'text/csv' }), 'gaps.csv');
     const { batch_id } = await sendOnce([coverage.coverage_id], (headers) =>
