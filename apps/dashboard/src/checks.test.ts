@@ -295,6 +295,7 @@ test('a filter that was cleared does not come back, and the period is validated 
   await page.getByRole('button', { name: 'Clear' }).click();
   await page.waitForURL((url) => url.search === '');
   expect(await page.getByLabel('Validity').inputValue()).toBe('');
+  await page.locator('button[type=submit]:focus', { hasText: 'Filter' }).waitFor();
 });
 
 test('updates do not cancel a slow fetch of a list; one more fetch follows it', async () => {

@@ -22,6 +22,11 @@ export const FilterForm = <Name extends string>({ names, filters, onChange, chil
     form.current?.reset();
     for (const select of form.current?.querySelectorAll('select') ?? []) select.value = texts[select.name] ?? '';
   }, [content]);
+  const clear = () => {
+    // Without filters the button is gone. Keyboard users would start again at the top of the page.
+    form.current?.querySelector<HTMLElement>('button[type=submit]')?.focus();
+    onChange({});
+  };
   return (
     <Form
       ref={form}
@@ -37,7 +42,7 @@ export const FilterForm = <Name extends string>({ names, filters, onChange, chil
       <div className="actions">
         <Button type="submit">Filter</Button>
         {Object.keys(filters).length > 0 && (
-          <Button variant="quiet" onPress={() => onChange({})}>
+          <Button variant="quiet" onPress={clear}>
             Clear
           </Button>
         )}
