@@ -55,9 +55,12 @@ export const presentError = (error: AppError) => ({
 /** The fields that a caller must correct, with the messages of {@link explainIssue}. */
 export const fieldErrors = (error: ZodError): FieldError[] =>
   error.issues.flatMap((issue) => {
-    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    const isUnknown = issue.code === 'unrecognized_keys';
+    const paths = isUnknown ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
     return paths.map((parts) => {
       const path = parts.join('.');
-      return { path, message: `${path === '' ? 'The body' : path} ${issue.message}` };
+      // A name can be empty: `{"": 1}`, `?=1`.
+      const subject = path || (isUnknown ? '""' : 'The body');
+      return { path, message: `${subject} ${issue.message}` };
     });
   });

@@ -54,6 +54,7 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
   ['new_password must not be the current one', [changePasswordBody, SAME]],
   ['surprise is not a known field', check({ surprise: 1 })],
   ['trader.surname is not a known field', check({ trader: { surname: 'x' } })],
+  ['"" is not a known field', check({ '': 1 })],
   ['frequency must be weekly or daily', watch({ frequency: 'hourly' })],
   ['frequency must be weekly or daily', watch({ frequency: 5 })],
   ['count must be a number, not a string', count('1')],
@@ -92,6 +93,7 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
     { to: '2026-11-01T00:00:00 01:00' },
   ],
   ['surprise is not a known parameter', checkListQuery, { surprise: '1' }],
+  ['"" is not a known parameter', checkListQuery, { '': '1' }],
   ['status must be queued, done or failed', lineListQuery, { status: 'gone' }],
   ['delimiter must be ",", ";", tab or "\\t"', resultsQuery, { delimiter: 'x' }],
 ])('of a query: %s', (message, schema, input) => {
