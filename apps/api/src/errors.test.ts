@@ -256,6 +256,15 @@ describe('BAD_REQUEST', () => {
     expect(fieldsOf(answer.body)?.sort()).toEqual([...fields].sort());
   });
 
+  test('is what an empty body gets, also where all fields are optional', async () => {
+    const path = `/v1/watches/${publicId('watch', newUuid())}`;
+    for (const text of ['', ' ']) {
+      const answer = await caller().method('patch', path).set('Content-Type', 'application/json').send(text);
+      expectError(answer, 400, 'BAD_REQUEST');
+    }
+    expectError(await caller().method('patch', path).send({}), 404, 'NOT_FOUND');
+  });
+
   test('is what an own __proto__ gets', async () => {
     const answer = await raw('{"vat_number":"DE1","__proto__":{"a":1}}');
     expectError(answer, 400, 'BAD_REQUEST');

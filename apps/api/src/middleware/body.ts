@@ -14,6 +14,7 @@ const refuseBody = (message: string, cause?: unknown): AppError =>
 
 const MESSAGES: Readonly<Record<string, string>> = {
   'entity.too.large': 'The body is over 64 KiB.',
+  'entity.empty': 'The body is empty: send a JSON object.',
   'entity.parse.failed': 'The body is not well-formed JSON.',
   'entity.verify.failed': 'The body is not UTF-8.',
   'charset.unsupported': 'The charset of Content-Type is not supported: send the body as UTF-8.',
@@ -41,16 +42,27 @@ const verifyEncoding = (_req: unknown, _res: unknown, bytes: Buffer, encoding: s
   if (encoding === 'utf-8' && !isUtf8(bytes)) throw new Error('not UTF-8');
 };
 
-// Not strict: `null` is well-formed JSON, and the schema checks whether the body is an object.
-const read = readBody(express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify: verifyEncoding }));
+/** The parser reads an empty body as `{}`: a change whose body was lost would be answered as if it had been made. */
+const verifyNotEmpty: typeof verifyEncoding = (req, res, bytes, encoding) => {
+  if (bytes.length === 0) throw Object.assign(new Error('empty'), { type: 'entity.empty' });
+  verifyEncoding(req, res, bytes, encoding);
+};
+
+const jsonReader = (verify: typeof verifyEncoding): RequestHandler => {
+  // Not strict: `null` is well-formed JSON, and the schema checks whether the body is an object.
+  const read = readBody(express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify }));
+  return (req, res, next) => {
+    if (!req.is('application/json')) {
+      return next(refuseBody('Send the body as JSON with Content-Type: application/json.'));
+    }
+    return read(req, res, next);
+  };
+};
 
 /** Reads a JSON body. Throws BAD_REQUEST that says what is wrong with it. */
-export const jsonBody: RequestHandler = (req, res, next) => {
-  if (!req.is('application/json')) {
-    return next(refuseBody('Send the body as JSON with Content-Type: application/json.'));
-  }
-  return read(req, res, next);
-};
+export const jsonBody = jsonReader(verifyNotEmpty);
+
+const jsonIfSent = jsonReader(verifyEncoding);
 
 const readBytes = readBody(express.raw({ limit: MAX_BODY_BYTES, type: () => true }));
 
@@ -58,10 +70,10 @@ const readBytes = readBody(express.raw({ limit: MAX_BODY_BYTES, type: () => true
 const readIfSent: RequestHandler = (req, res, next) => {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
   if (coding === undefined && Number(length) === 0) return next();
-  if (coding === undefined || req.is('application/json')) return jsonBody(req, res, next);
+  if (coding === undefined || req.is('application/json')) return jsonIfSent(req, res, next);
   return readBytes(req, res, (error?: unknown) => {
     if (error !== undefined) return next(error);
-    if ((req.body as Buffer).length > 0) return jsonBody(req, res, next);
+    if ((req.body as Buffer).length > 0) return jsonIfSent(req, res, next);
     req.body = undefined;
     next();
   });
