@@ -344,7 +344,11 @@ test.concurrent('more than 10 000 checks are refused before the first byte; exac
     error: { code: 'EXPORT_TOO_LARGE', message: 'The export would hold more than 10 000 checks.' },
   });
   const narrowed = `${PATH}?to=${new Date(Date.now() - 60_000).toISOString()}`;
-  await world.http(account.live_key).method('head', narrowed).expect(200);
+  const head = await world.http(account.live_key).method('head', narrowed).expect(200);
+  expect(head.headers).toMatchObject({
+    'content-type': 'application/zip',
+    'content-disposition': expect.stringMatching(/^attachment; filename=vat-dossier-[\dTZ-]+\.zip$/),
+  });
 });
 
 test.concurrent('more than 10 000 requests without a check are refused too', async () => {

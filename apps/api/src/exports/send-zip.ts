@@ -21,6 +21,12 @@ type SendZip = {
   pollIntervalMs?: number;
 };
 
+/** Sets the headers of a zip. */
+export const describeZip = (res: Response, fileName: string): void => {
+  res.setHeader('Content-Type', 'application/zip');
+  res.setHeader('Content-Disposition', contentDisposition(fileName));
+};
+
 /**
  * Sends a zip as fast as the client reads it. Throws the errors of the zip. An error after the first byte also closes the
  * connection, so that the client does not take an incomplete file for a complete one. Does not throw when the client
@@ -50,8 +56,7 @@ export const sendZip = async (
     unsentMs += pollIntervalMs;
     if (unsentMs > stalledMs) res.destroy();
   }, pollIntervalMs);
-  res.setHeader('Content-Type', 'application/zip');
-  res.setHeader('Content-Disposition', contentDisposition(fileName));
+  describeZip(res, fileName);
   try {
     await sendChunks(res, chunks, signal);
     await beforeEnd();

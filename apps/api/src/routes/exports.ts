@@ -20,7 +20,7 @@ import {
 import type { Sealer } from '../exports/dossier-source.js';
 import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
 import type { HoldLease } from '../exports/send-zip.js';
-import { sendZip } from '../exports/send-zip.js';
+import { describeZip, sendZip } from '../exports/send-zip.js';
 import { callerAgain, found, normalizeNumber, ownedId } from '../http/call.js';
 import { type Routes, SENT } from '../http/route.js';
 
@@ -77,7 +77,8 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
     const createdAt = deps.now();
     const coverage = await coverageOf(query.coverage_id, accountId);
     if (req.method === 'HEAD') {
-      res.type('application/zip').end();
+      describeZip(res, fileNameOf(createdAt));
+      res.end();
       return SENT;
     }
 
