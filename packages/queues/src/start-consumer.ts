@@ -31,7 +31,6 @@ export type JobHandlers = { [Name in QueueName]: JobHandler<Payload<Name>> | nul
 export type Consumer = {
   name: string;
   close: (force?: boolean) => Promise<void>;
-  isRunning: () => boolean;
   /** Changes how many jobs this process runs at once, from the next job on. */
   setConcurrency: (jobs: number) => void;
 };
@@ -244,7 +243,6 @@ export const startConsumer = <P>(
       // What woke this worker while it was closing is for another one.
       await wakeWaiting(worker, connection);
     },
-    isRunning: () => worker.isRunning(),
     setConcurrency: (jobs) => {
       share = jobs;
       if (active > 0) allowShare();
