@@ -10,6 +10,7 @@ import {
   uuidOf,
 } from '@vat/domain';
 import { callerAgain, found } from '../http/call.js';
+import { goneOf } from '../http/connection.js';
 import { ownerOf, replyWithPage } from '../http/parse.js';
 import type { Routes } from '../http/route.js';
 
@@ -33,12 +34,9 @@ export const eventRoutes = (deps: EventRoutesDeps): Pick<Routes, keyof typeof EV
     }
     const id = after === START ? null : uuidOf('event', after);
     if (id === null && after !== START) throw badRequest('after', UNKNOWN);
-    const disconnected = new AbortController();
-    if (res.destroyed) disconnected.abort();
-    else res.once('close', () => disconnected.abort());
     const events = await deps.followEvents({
       ...{ reader, after: id, type: filter.type, limit, waitMs: wait * 1_000 },
-      cancelled: disconnected.signal,
+      cancelled: goneOf(res),
     });
     if (events === null) throw badRequest('after', UNKNOWN);
     if (wait > 0) await callerAgain(res);
