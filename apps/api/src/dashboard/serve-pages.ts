@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AppError } from '@vat/domain';
-import express, { type RequestHandler, Router } from 'express';
+import express, { type RequestHandler, type Response, Router } from 'express';
 import { readOnly } from '../http/resource.js';
 import { secure } from '../http/secure.js';
 
@@ -11,8 +11,15 @@ export type ServePagesDeps = {
 };
 
 /** The answer in place of a page that is not built. */
-export const NOT_BUILT =
+const NOT_BUILT =
   'The dashboard is not built on this server. Run `npm run build` in its checkout, then reload this page.\nThe API works without it, see /docs.\n';
+
+/** Sends a page that may not be cached; 503 that explains it when the pages are not built. */
+export const sendPage = (res: Response, folder: string, page: string): void => {
+  res.setHeader('Cache-Control', 'no-store');
+  if (!existsSync(path.join(folder, page))) return void res.status(503).type('text').send(NOT_BUILT);
+  res.sendFile(page, { root: folder, acceptRanges: false, cacheControl: false, etag: false, lastModified: false });
+};
 
 /** The compressed versions that the build creates of each text file, best first. */
 const ENCODINGS = [
@@ -47,17 +54,6 @@ const preferCompressed =
 export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
   const router = Router();
   const assets = path.join(pagesFolder, 'assets');
-  const page: RequestHandler = (_req, res) => {
-    res.setHeader('Cache-Control', 'no-store');
-    if (!existsSync(path.join(pagesFolder, 'index.html'))) return void res.status(503).type('text').send(NOT_BUILT);
-    res.sendFile('index.html', {
-      root: pagesFolder,
-      acceptRanges: false,
-      cacheControl: false,
-      etag: false,
-      lastModified: false,
-    });
-  };
   const none: RequestHandler = () => {
     throw new AppError('NOT_FOUND', { message: 'There is no such file.' });
   };
@@ -77,6 +73,6 @@ export const servePages = ({ pagesFolder }: ServePagesDeps): Router => {
     express.static(pagesFolder, { ...common, maxAge: '1h' }),
     none,
   );
-  router.use(page);
+  router.use((_req, res) => sendPage(res, pagesFolder, 'index.html'));
   return router;
 };

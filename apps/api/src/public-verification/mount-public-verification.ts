@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { presentPublicVerification } from '@vat/contracts';
 import {
   AppError,
@@ -11,7 +9,7 @@ import {
   type StoredId,
 } from '@vat/domain';
 import type { IRouter, RequestHandler, Response } from 'express';
-import { NOT_BUILT, type ServePagesDeps } from '../dashboard/serve-pages.js';
+import { type ServePagesDeps, sendPage } from '../dashboard/serve-pages.js';
 import { networkOf } from '../http/client-network.js';
 import { goneOf } from '../http/connection.js';
 import { resource } from '../http/resource.js';
@@ -81,15 +79,7 @@ export const mountPublicVerification = (app: IRouter, deps: PublicVerificationDe
   const page: RequestHandler = async (req, res) => {
     const check = await readFor(res, req.params.link, deps.findCheckOfAnyAccount);
     if (!check && req.accepts(['html', 'json']) === 'json') throw notFound();
-    res.setHeader('Cache-Control', 'no-store').status(check ? 200 : 404);
-    if (!existsSync(path.join(deps.pagesFolder, PAGE))) return void res.status(503).type('text').send(NOT_BUILT);
-    res.sendFile(PAGE, {
-      root: deps.pagesFolder,
-      acceptRanges: false,
-      cacheControl: false,
-      etag: false,
-      lastModified: false,
-    });
+    sendPage(res.status(check ? 200 : 404), deps.pagesFolder, PAGE);
   };
 
   const data: RequestHandler = async (req, res) => {
