@@ -25,19 +25,15 @@ const bareLine = (servers: TestServers, lines: number): Promise<CpuCost> =>
         };
       });
       return {
-        ...{
-          id: newUuid(),
-          accountId: String(uuidOf('account', account.account_id)),
-          label: null,
-          fileName: null,
-          requester: null,
-        },
+        id: newUuid(),
+        accountId: String(uuidOf('account', account.account_id)),
+        label: null,
+        fileName: null,
+        requester: null,
         ...packPlan(planBatch({ rows, requester: null, at })),
         ...{ header: ['vat_number', 'note'], quota: { period: periodOf(at), limit: 1_000_000 }, createdAt: at },
-        ...{
-          overQuota: { code: 'QUOTA_EXCEEDED' as const, message: '' },
-          giveUpAt: new Date(at.getTime() + 86_400_000),
-        },
+        overQuota: { code: 'QUOTA_EXCEEDED' as const, message: '' },
+        giveUpAt: new Date(at.getTime() + 86_400_000),
         ...{ maxActive: BATCHES, lineLimit: { max: 1_000_000, since: new Date(0) }, idempotency: null },
         answerOf: () => ({ status: 201, headers: {}, body: Buffer.from('{}') }),
       };

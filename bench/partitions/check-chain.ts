@@ -72,15 +72,13 @@ export const checkChain = ({ db, accountId }: BenchDatabase) => {
       const at = new Date();
       await admit({
         request: {
-          ...{
-            id: requestId,
-            accountId,
-            test: false,
-            input: 'DE1',
-            memberState: 'DE',
-            national: '1',
-            vatNumber: 'DE1',
-          },
+          id: requestId,
+          accountId,
+          test: false,
+          input: 'DE1',
+          memberState: 'DE',
+          national: '1',
+          vatNumber: 'DE1',
           ...{ requester: null, reference: null, trader: null, entries: [], createdAt: at, windowEndsAt: at },
         },
         ...{ quota: { period: at.toISOString().slice(0, 7), limit: 1e9 }, maxPending: 200, idempotency: null },

@@ -85,12 +85,10 @@ describe('the list of deliveries', () => {
     const states = ['failed', 'successful', 'pending'] as const;
     const types = ['check.completed', 'watch.changed'] as const;
     const logged = Array.from({ length: 24 }, (_, n) => ({
-      ...{
-        ms: n * 1_000,
-        state: states[n % 3] ?? 'failed',
-        event: types[n % 2] ?? 'check.completed',
-        test: n % 4 === 0,
-      },
+      ms: n * 1_000,
+      state: states[n % 3] ?? 'failed',
+      event: types[n % 2] ?? 'check.completed',
+      test: n % 4 === 0,
     }));
     order = publicIds(await insertLog(account, logged)).toReversed();
   });

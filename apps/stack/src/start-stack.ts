@@ -73,13 +73,11 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
     const baseUrl = deriveBaseUrl(settings);
     const shared: NodeJS.ProcessEnv = {
       ...{ NODE_ENV: 'production', ...env },
-      ...{
-        DATABASE_URL: postgres.url,
-        REDIS_URL: redis.url,
-        BASE_URL: baseUrl,
-        HOST: settings.HOST,
-        PORT: String(settings.PORT),
-      },
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      BASE_URL: baseUrl,
+      HOST: settings.HOST,
+      PORT: String(settings.PORT),
       SECRET_KEY: loadOrCreateSecretKey(dataDir, settings.SECRET_KEY),
       // The settings above already contain the values of these files.
       ...{ DATABASE_URL_FILE: undefined, REDIS_URL_FILE: undefined, SECRET_KEY_FILE: undefined },

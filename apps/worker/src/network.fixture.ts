@@ -59,12 +59,10 @@ export const openNetwork = async (settings: Record<string, string>): Promise<Net
     workers: 0,
     settings: {
       ...receivers.settings,
-      ...{
-        UPSTREAM_ATTEMPT_TIMEOUT: '2s',
-        BACKGROUND_RETRY_DELAYS: '500ms',
-        BACKGROUND_GIVE_UP_AFTER: '30m',
-        SWEEP_EVERY: '500ms',
-      },
+      UPSTREAM_ATTEMPT_TIMEOUT: '2s',
+      BACKGROUND_RETRY_DELAYS: '500ms',
+      BACKGROUND_GIVE_UP_AFTER: '30m',
+      SWEEP_EVERY: '500ms',
       ...{ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_DELAYS: RETRIES, ANCHOR_EVERY: '1s' },
       ...{ TSA_URL: await through('worker to tsa', tsa.url), TSA_ROOTS: tsa.root, TSA_RETRY_DELAYS: '500ms' },
       ...{ LOG_LEVEL: 'warn', ...settings },

@@ -88,26 +88,20 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
   /** `count` requests that have not ended. `first`: the number of the first. */
   const live = (count: number, first: number, columns: Record<string, string>): string => {
     const row: Record<string, string> = {
-      ...{
-        id: made('request', `${to} - 1000 + i / 100`, `${requests + first} + i`),
-        account_id: account(`i % ${ACCOUNTS}`),
-      },
-      ...{
-        test: 'false',
-        state: `'pending'`,
-        origin: `'batch'`,
-        fed: 'true',
-        entries: `'[]'`,
-        quota_period: `to_char(now(), 'YYYY-MM')`,
-      },
+      id: made('request', `${to} - 1000 + i / 100`, `${requests + first} + i`),
+      account_id: account(`i % ${ACCOUNTS}`),
+      test: 'false',
+      state: `'pending'`,
+      origin: `'batch'`,
+      fed: 'true',
+      entries: `'[]'`,
+      quota_period: `to_char(now(), 'YYYY-MM')`,
       ...{ input: 'i::text', national: 'i::text', vat_number: `'XX' || i` },
       country_code: `('{${MEMBER_STATES.join(',')}}'::text[])[1 + i % ${MEMBER_STATES.length}]`,
-      ...{
-        created_at: 'now()',
-        window_ends_at: 'now()',
-        due_at: `now() + interval '1 hour'`,
-        give_up_at: `now() + interval '1 day'`,
-      },
+      created_at: 'now()',
+      window_ends_at: 'now()',
+      due_at: `now() + interval '1 hour'`,
+      give_up_at: `now() + interval '1 day'`,
       ...columns,
     };
     return `INSERT INTO request (${Object.keys(row)}) SELECT ${Object.values(row)} ${rows(count)}`;

@@ -6,15 +6,13 @@ const FACTS: StampFacts = {
   ...{ genTime: NOW, accuracyMs: null, serial: '01', policy: '1.2.3', authority: 'An authority', development: false },
 };
 const pending = (attempts: number): PendingStamp => ({
-  ...{
-    subjectId: 'a subject',
-    kind: 'anchor',
-    accountId: null,
-    requestedAt: NOW,
-    attempts,
-    madeAt: NOW,
-    data: new Uint8Array(32),
-  },
+  subjectId: 'a subject',
+  kind: 'anchor',
+  accountId: null,
+  requestedAt: NOW,
+  attempts,
+  madeAt: NOW,
+  data: new Uint8Array(32),
 });
 
 class Refused extends Error {}

@@ -40,15 +40,13 @@ const CYRILLIC_COMMON: Readonly<Record<string, string>> = {
 
 /** Letters that decomposition does not reduce to a base letter, and those with a second usual spelling. */
 const LATIN: Readonly<Record<string, readonly [string, string]>> = {
-  ...{
-    ß: ['ss', 'ss'],
-    æ: ['ae', 'ae'],
-    œ: ['oe', 'oe'],
-    ø: ['o', 'oe'],
-    ł: ['l', 'l'],
-    đ: ['d', 'dj'],
-    ð: ['d', 'd'],
-  },
+  ß: ['ss', 'ss'],
+  æ: ['ae', 'ae'],
+  œ: ['oe', 'oe'],
+  ø: ['o', 'oe'],
+  ł: ['l', 'l'],
+  đ: ['d', 'dj'],
+  ð: ['d', 'd'],
   ...{ þ: ['th', 'th'], ı: ['i', 'i'], ħ: ['h', 'h'], ŧ: ['t', 't'], ŋ: ['n', 'n'], ĸ: ['k', 'k'], ĳ: ['ij', 'ij'] },
   ...{ ä: ['a', 'ae'], ö: ['o', 'oe'], ü: ['u', 'ue'], å: ['a', 'aa'] },
 };

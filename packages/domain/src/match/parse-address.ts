@@ -13,12 +13,10 @@ const CODES: Readonly<Record<string, string>> = {
   ...{ AT: FOUR, BE: FOUR, BG: FOUR, CY: FOUR, DK: FOUR, HU: FOUR, LU: FOUR, SI: FOUR },
   ...{ DE: FIVE, EE: FIVE, ES: FIVE, FI: FIVE, FR: FIVE, HR: FIVE, IT: FIVE, LT: FIVE },
   ...{ CZ: SPACED, EL: SPACED, SE: SPACED, SK: SPACED },
-  ...{
-    NL: String.raw`\d{4}\s?[A-Z]{2}`,
-    PL: String.raw`\d{2}-\d{3}`,
-    PT: String.raw`\d{4}(?:-\d{3})?`,
-    RO: String.raw`\d{6}`,
-  },
+  NL: String.raw`\d{4}\s?[A-Z]{2}`,
+  PL: String.raw`\d{2}-\d{3}`,
+  PT: String.raw`\d{4}(?:-\d{3})?`,
+  RO: String.raw`\d{6}`,
   ...{ LV: FOUR, MT: String.raw`[A-Z]{3}\s?\d{4}`, IE: String.raw`[AC-FHKNPRTV-Y](?:\d\d|6W)\s?[\dAC-FHKNPRTV-Y]{4}` },
   ...{ XI: String.raw`[A-Z]{1,2}\d[\dA-Z]?\s?\d[A-Z]{2}` },
 };
