@@ -1,4 +1,4 @@
-import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, constants, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '../client.js';
 import { BatchPendingError } from '../errors.js';
@@ -6,6 +6,7 @@ import type { Batch, BatchLine, Coverage, CoverageLine } from '../generated/api-
 import type { OperationName, Upload } from '../operations.js';
 import {
   type Arguments,
+  bytesOf,
   type Command,
   type Context,
   choiceOf,
@@ -21,14 +22,7 @@ const SHOWN = 20;
 const A_DAY_MS = 86_400_000;
 
 /** Reads a file to upload. Throws {@link UsageError} when it cannot be read. */
-const readUpload = async (file: string): Promise<Upload> => {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-    );
-  });
-  return { bytes, name: path.basename(file) };
-};
+const readUpload = async (file: string): Promise<Upload> => ({ bytes: await bytesOf(file), name: path.basename(file) });
 
 /** The rows of a list that are not as they should be: the first ones, and how many there are in all. */
 const showLines = async <Row>(

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from '../client.js';
 
@@ -100,6 +101,14 @@ export const textOf = ({ flags }: Arguments, name: string): string | undefined =
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
 };
+
+/** The bytes of a file that an argument names. Throws {@link UsageError} when it cannot be read. */
+export const bytesOf = (file: string): Promise<Buffer<ArrayBuffer>> =>
+  readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+    );
+  });
 
 /** The whole number of an option; undefined without it. Throws {@link UsageError}. */
 export const numberOf = (args: Arguments, name: string): number | undefined => {

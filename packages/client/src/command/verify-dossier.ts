@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { DossierReport } from '@vat/evidence/verify-dossier';
-import { type Command, EXIT, type ExitCode, UsageError } from './command.js';
+import { bytesOf, type Command, EXIT, type ExitCode, UsageError } from './command.js';
 
 /** As those of `verify.py`. */
 const EXITS: Record<DossierReport['result'], ExitCode> = {
@@ -28,12 +28,7 @@ const readDossier = async (file: string): Promise<Blob> => {
     throw new UsageError(
       `${file} is a folder. Name the dossier.zip it was unpacked from, or run: python3 -I ${file}/verify.py`,
     );
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-    );
-  });
-  return new Blob([bytes]);
+  return new Blob([await bytesOf(file)]);
 };
 
 /** A report for people, in the order of `verify.py`. */
