@@ -10,8 +10,10 @@ export type Page = {
   now: Date;
 };
 
+type Bounds = Pick<Page, 'beforeId' | 'period'>;
+
 /** The bounds of ids that a page needs: below the last id of the previous page, and about the period. */
-export const idBounds = ({ beforeId, period }: Pick<Page, 'beforeId' | 'period'>) => {
+export const idBounds = ({ beforeId, period }: Bounds) => {
   const ids = idsOfPeriod(period);
   return { from: ids.from, below: [beforeId, ids.below].filter((id) => id !== null).sort()[0] };
 };
@@ -37,15 +39,18 @@ const periodConditions = (column: Prisma.Sql, { from, to }: Page['period']): Pri
   ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
 ];
 
-/** The conditions of a page about the columns `id` and `column`. */
-export const pageConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' | 'period'>): Prisma.Sql[] => {
+const conditionsOf = (column: Prisma.Sql, page: Bounds, uuid: (id: string) => Prisma.Sql): Prisma.Sql[] => {
   const { from, below } = idBounds(page);
   return [
-    ...(below === undefined ? [] : [Prisma.sql`id < ${below}::uuid`]),
-    ...(from === null ? [] : [Prisma.sql`id >= ${from}::uuid`]),
+    ...(below === undefined ? [] : [Prisma.sql`id < ${uuid(below)}`]),
+    ...(from === null ? [] : [Prisma.sql`id >= ${uuid(from)}`]),
     ...periodConditions(column, page.period),
   ];
 };
+
+/** The conditions of a page about the columns `id` and `column`. */
+export const pageConditions = (column: Prisma.Sql, page: Bounds): Prisma.Sql[] =>
+  conditionsOf(column, page, (id) => Prisma.sql`${id}::uuid`);
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -59,11 +64,5 @@ const literal = (id: string): Prisma.Sql => {
  * {@link pageConditions} with the bounds of ids as part of the text, with which such a statement is planned for these bounds. For
  * bounds that it does not know, Postgres expects so few rows that it would as well read all rows of the account.
  */
-export const plannedConditions = (column: Prisma.Sql, page: Pick<Page, 'beforeId' | 'period'>): Prisma.Sql[] => {
-  const { from, below } = idBounds(page);
-  return [
-    ...(below === undefined ? [] : [Prisma.sql`id < ${literal(below)}`]),
-    ...(from === null ? [] : [Prisma.sql`id >= ${literal(from)}`]),
-    ...periodConditions(column, page.period),
-  ];
-};
+export const plannedConditions = (column: Prisma.Sql, page: Bounds): Prisma.Sql[] =>
+  conditionsOf(column, page, literal);
