@@ -5,10 +5,12 @@ import { all, columns, query, typed } from '../query.js';
 import { madeAfter } from '../uuid-bounds.js';
 
 type ErrorColumns = { errorCode: LineErrorCode | null; errorMessage: string | null };
-const lineError = ({ errorCode, errorMessage }: ErrorColumns): LineError | null =>
+/** The error of a line from its columns. */
+export const lineError = ({ errorCode, errorMessage }: ErrorColumns): LineError | null =>
   errorCode && { code: errorCode, message: errorMessage ?? '' };
 
-const ERROR = columns({ errorCode: typed<LineErrorCode | null>('text?'), errorMessage: 'text?' });
+/** The columns of the error of a line. */
+export const LINE_ERROR = columns({ errorCode: typed<LineErrorCode | null>('text?'), errorMessage: 'text?' });
 const LINE = columns({
   id: 'uuid',
   line: 'int4',
@@ -18,7 +20,7 @@ const LINE = columns({
   checkId: 'uuid?',
   valid: 'bool?',
   body: 'bytea?',
-  ...ERROR,
+  ...LINE_ERROR,
 });
 const RESULT = columns({
   id: 'uuid',
@@ -26,7 +28,7 @@ const RESULT = columns({
   vatNumber: 'text?',
   checkId: 'uuid?',
   body: 'bytea?',
-  ...ERROR,
+  ...LINE_ERROR,
 });
 
 /** `status`, `valid`: only lines with it. `afterId`: the last id of the previous page. */

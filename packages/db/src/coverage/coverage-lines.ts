@@ -1,15 +1,8 @@
-import type {
-  CoverageCheck,
-  CoverageLine,
-  CoverageResultLine,
-  CoverageStatus,
-  EvidenceGrade,
-  LineError,
-  LineErrorCode,
-} from '@vat/domain';
+import type { CoverageCheck, CoverageLine, CoverageResultLine, CoverageStatus, EvidenceGrade } from '@vat/domain';
+import { LINE_ERROR, lineError } from '../batch/batch-lines.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { columns, query, typed } from '../query.js';
+import { columns, query, type RowOf, typed } from '../query.js';
 
 const RESULT = columns({
   status: typed<CoverageStatus>('text'),
@@ -18,8 +11,7 @@ const RESULT = columns({
   checkId: 'uuid?',
   checkedAt: 'timestamptz?',
   grade: typed<EvidenceGrade | null>('text?'),
-  errorCode: typed<LineErrorCode | null>('text?'),
-  errorMessage: 'text?',
+  ...LINE_ERROR,
 });
 const LINE = columns({ id: 'uuid', line: 'int4', input: 'text', reference: 'text?', ...RESULT });
 const RESULT_LINE = columns({ id: 'uuid', cellsJson: 'text', ...RESULT });
@@ -29,21 +21,20 @@ const RESULT_LIST = Prisma.sql`
   l.status, l.vat_number AS "vatNumber", l.supply_date::text AS "supplyDate", l.check_id AS "checkId",
   l.checked_at AS "checkedAt", l.evidence_grade AS grade, l.error_code AS "errorCode", l.error_message AS "errorMessage"`;
 
-type Flat = {
-  checkId: string | null;
-  checkedAt: Date | null;
-  grade: EvidenceGrade | null;
-  errorCode: LineErrorCode | null;
-  errorMessage: string | null;
-};
-
-const nested = <Row extends Flat>({ checkId, checkedAt, grade, errorCode, errorMessage, ...line }: Row) => ({
+const nested = <Row extends RowOf<typeof RESULT>>({
+  checkId,
+  checkedAt,
+  grade,
+  errorCode,
+  errorMessage,
+  ...line
+}: Row) => ({
   ...line,
   check:
     checkId === null || checkedAt === null || grade === null
       ? null
       : ({ id: checkId, checkedAt, grade } satisfies CoverageCheck),
-  error: errorCode && ({ code: errorCode, message: errorMessage ?? '' } satisfies LineError),
+  error: lineError({ errorCode, errorMessage }),
 });
 
 /** `status`: only lines with it. `afterId`: the last id of the previous page. */
