@@ -1,8 +1,8 @@
-import { newUuid, permitWaitMs } from '@vat/domain';
+import { type DeliveryPermit, newUuid, permitWaitMs } from '@vat/domain';
 import { openRedisNamespace, type RedisNamespace, reportFigure, until } from '@vat/testkit';
 import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
-import { type EndpointPermit, endpointPermits } from './endpoint-permits.js';
+import { endpointPermits } from './endpoint-permits.js';
 import { DELIVERY_QUEUES, type DeliveryJob } from './job-catalogue.js';
 import { type Consumer, type JobContext, startConsumer } from './start-consumer.js';
 
@@ -45,11 +45,11 @@ const endpoint = () => {
     acquire: (jobId: string, queueClass: 'first' | 'retry' = 'first') => acquire(id, jobId, queueClass),
   };
 };
-const taken = (permit: EndpointPermit) => {
+const taken = (permit: DeliveryPermit) => {
   if (permit.kind !== 'taken') throw new Error(`the permit is ${permit.kind}`);
   return permit;
 };
-const acquireAll = async (acquire: (jobId: string) => Promise<EndpointPermit>) =>
+const acquireAll = async (acquire: (jobId: string) => Promise<DeliveryPermit>) =>
   Promise.all(Array.from({ length: SHARE }, async (_, n) => taken(await acquire(`in-flight-${n}`))));
 
 test('an endpoint has four permits, and a released one can be acquired again', async () => {

@@ -1,3 +1,4 @@
+import type { DeliveryPermit } from '@vat/domain';
 import { defineScript, type RedisConnection } from './connect-redis.js';
 import type { DeliveryQueueClass } from './job-catalogue.js';
 
@@ -17,19 +18,11 @@ type EndpointPermitsOptions = {
 };
 
 /**
- * `taken`: the caller holds a permit. `release` takes how long the receiver took in milliseconds, null without a POST, and
- * never rejects.
- * `full`: the caller delays the job, which usually runs earlier: the next released permit promotes it. `waiting`: the jobs of the
- * endpoint that were refused so far, this one included.
- * `slow`: only the retry queue serves the endpoint until it responds quickly again.
+ * Acquires a permit of an endpoint for a job of a queue class. Throws while Redis is unavailable. `release` never rejects. After
+ * `full` the caller delays the job, which usually runs earlier: the next released permit promotes it. After `slow` only the retry
+ * queue serves the endpoint until it responds quickly again.
  */
-export type EndpointPermit =
-  | { kind: 'taken'; release: (durationMs: number | null) => Promise<void> }
-  | { kind: 'full'; waiting: number }
-  | { kind: 'slow' };
-
-/** Acquires a permit of an endpoint for a job of a queue class. Throws while Redis is unavailable. */
-type AcquirePermit = (endpoint: string, jobId: string, queueClass: DeliveryQueueClass) => Promise<EndpointPermit>;
+type AcquirePermit = (endpoint: string, jobId: string, queueClass: DeliveryQueueClass) => Promise<DeliveryPermit>;
 
 /**
  * Keys, all of one endpoint: `flights` (jobs in flight, scored by the expiry of their permit); `pace` (average duration of an
