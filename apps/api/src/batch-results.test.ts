@@ -35,14 +35,7 @@ const completed = (id: string) =>
     const { body } = await get(`/${id}`);
     return body.status === 'completed' && body;
   });
-const download = (path: string) =>
-  get(path)
-    .buffer(true)
-    .parse((res, done) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('end', () => done(null, Buffer.concat(chunks)));
-    });
+const download = (path: string) => get(path).responseType('blob');
 const csv = async (id: string, query = ''): Promise<Buffer> => {
   const answer = await download(`/${id}/results.csv${query}`);
   expect([answer.status, answer.headers['content-type']]).toEqual([

@@ -11,16 +11,7 @@ import { createTestTsa, runAuthority, startWorld, until, type World } from '@vat
 import { getDocumentProxy } from 'unpdf';
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest();
-const bytesOf = (world: World, key: string, path: string) =>
-  world
-    .http(key)
-    .get(path)
-    .buffer()
-    .parse((res, done) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('end', () => done(null, Buffer.concat(chunks)));
-    });
+const bytesOf = (world: World, key: string, path: string) => world.http(key).get(path).responseType('blob');
 
 let world: World;
 let live: string;
