@@ -10,7 +10,6 @@ type CoalesceDeps<Result> = {
 
 type OpenBatch<Result> = {
   subjects: Map<string, EnrichmentSubject>;
-  openedAt: number;
   closesAt: number;
   timer: NodeJS.Timeout | undefined;
   close: () => void;
@@ -32,7 +31,6 @@ export const coalesceSubjects = <Result>({ size, numberOf, search }: CoalesceDep
     const openedAt = performance.now();
     const batch: OpenBatch<Result> = {
       subjects: new Map(),
-      openedAt,
       closesAt: Number.POSITIVE_INFINITY,
       timer: undefined,
       close: () => {
