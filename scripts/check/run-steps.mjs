@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../prepare/run-program.mjs';
 import { checkCompose } from './check-compose.mjs';
 import { findMutualImports } from './folder-imports.mjs';
 import { checkPackages } from './package-rules.mjs';
@@ -14,7 +14,6 @@ import { findSurplusLocks, validateDependencies, validateLock } from './validate
  * @typedef {{ name: string, run: () => Promise<Outcome>, remedy: string }} Step
  */
 
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const BIOME = 'node_modules/@biomejs/biome/bin/biome';
 const TSC = 'node_modules/typescript/bin/tsc';
 const DOCS = 'scripts/docs.mjs';
@@ -90,7 +89,7 @@ const steps = (write) => [
     run: validateDocuments,
     remedy: 'Documents name only files that exist; docs/security.md names a test for each attack.',
   },
-  ...(existsSync(join(TOP, DOCS))
+  ...(existsSync(join(ROOT, DOCS))
     ? [{ name: 'docs', run: () => node(DOCS, '--check'), remedy: `\`node ${DOCS}\` writes the generated pages again.` }]
     : []),
 ];
@@ -98,11 +97,11 @@ const steps = (write) => [
 /** @returns {Promise<Outcome>} */
 const checkImports = async () => {
   const folders = ['packages', 'apps'].flatMap((group) =>
-    readdirSync(join(TOP, group)).map((name) => `${group}/${name}`),
+    readdirSync(join(ROOT, group)).map((name) => `${group}/${name}`),
   );
   const manifests = ['.', ...folders]
-    .filter((folder) => existsSync(join(TOP, folder, 'package.json')))
-    .map((folder) => [folder, JSON.parse(readFileSync(join(TOP, folder, 'package.json'), 'utf8'))]);
+    .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
+    .map((folder) => [folder, JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))]);
   const sources = listFiles().filter((file) => /^(apps|packages)\/[^/]+\/src\//.test(file));
   const lines = [
     ...checkPackages(Object.fromEntries(manifests)),
@@ -121,12 +120,12 @@ const checkColumns = async () => {
 /** Runs after `types`, which builds the package that is read here. @returns {Promise<Outcome>} */
 const checkSettings = async () => {
   const { SETTINGS } = await import('@vat/runtime');
-  const lines = checkCompose(readFileSync(join(TOP, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
+  const lines = checkCompose(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
   return { ok: lines.length === 0, output: lines.join('\n') };
 };
 
 /** @param {string} file */
-const readText = (file) => readFileSync(join(TOP, file), 'utf8');
+const readText = (file) => readFileSync(join(ROOT, file), 'utf8');
 
 /** @returns {Promise<Outcome>} */
 const validatePackages = async () => {
@@ -153,7 +152,7 @@ const validateDocuments = async () => {
   const lines = [
     ...listFiles()
       .filter((file) => file.endsWith('.md'))
-      .flatMap((file) => findMissingFiles(file, readText(file), (named) => existsSync(join(TOP, named)))),
+      .flatMap((file) => findMissingFiles(file, readText(file), (named) => existsSync(join(ROOT, named)))),
     ...findUntestedAttacks(readText('docs/security.md')),
   ];
   return { ok: lines.length === 0, output: lines.join('\n') };
@@ -161,7 +160,7 @@ const validateDocuments = async () => {
 
 /** The project's own files, relative to the top folder. @param {string} [folder] @returns {string[]} */
 const listFiles = (folder = '') =>
-  readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
+  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     if (IGNORED.has(entry.name)) return [];
     const at = folder === '' ? entry.name : `${folder}/${entry.name}`;
     return entry.isDirectory() ? listFiles(at) : [at];
@@ -170,8 +169,8 @@ const listFiles = (folder = '') =>
 /** Every project with a tsconfig.json, so that a package without importers is checked too. */
 const projects = () =>
   ['packages', 'apps']
-    .flatMap((group) => readdirSync(join(TOP, group)).map((name) => `${group}/${name}`))
-    .filter((folder) => existsSync(join(TOP, folder, 'tsconfig.json')));
+    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => `${group}/${name}`))
+    .filter((folder) => existsSync(join(ROOT, folder, 'tsconfig.json')));
 
 /**
  * Runs a program of this checkout and returns its output.
@@ -182,7 +181,7 @@ const projects = () =>
  */
 const node = (program, ...args) =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { cwd: TOP, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     /** @type {Buffer[]} */
     const chunks = [];
     child.stdout.on('data', (chunk) => chunks.push(chunk));

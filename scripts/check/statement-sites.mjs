@@ -1,9 +1,8 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../prepare/run-program.mjs';
 
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const STATEMENT = /\bquery\(\w+, |\$executeRaw `|\$executeRaw`/;
 
 /** The source of a file of the build. @param {string} built */
@@ -11,13 +10,13 @@ export const sourceFile = (built) => built.replace('/dist/', '/src/').replace(/\
 
 /** The statements of a package, in its source or its build, as file:line. @param {string} folder @returns {string[]} */
 export const findSites = (folder) =>
-  readdirSync(join(TOP, folder), { withFileTypes: true }).flatMap((entry) => {
+  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const at = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return entry.name === 'generated' ? [] : findSites(at);
     if (!/\.[jt]s$/.test(at) || /\.(?:d|test|fixture)\.ts$|\/query\.[jt]s$/.test(at)) return [];
     // The build still has the files of modules that were moved or deleted.
-    if (!existsSync(join(TOP, sourceFile(at)))) return [];
-    const lines = readFileSync(join(TOP, at), 'utf8').split('\n');
+    if (!existsSync(join(ROOT, sourceFile(at)))) return [];
+    const lines = readFileSync(join(ROOT, at), 'utf8').split('\n');
     return lines.flatMap((line, n) => (STATEMENT.test(line) ? [`${at}:${n + 1}`] : []));
   });
 

@@ -3,15 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { memberStateSlots, migrate } from '@vat/db';
 import { startPostgres } from '@vat/embedded';
 import pg from 'pg';
+import { ROOT } from '../prepare/run-program.mjs';
 import { describeDatabase, readCatalogue } from './describe-database.mjs';
 import { statementCalls } from './statement-calls.mjs';
 import { findSites, sourceFile, statementAt } from './statement-sites.mjs';
-
-const TOP = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Compares the columns that packages/db declares for its statements with what a migrated Postgres says about each of them.
@@ -23,7 +21,7 @@ export const verifyStatements = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'vat-check-'));
   const server = await startPostgres({ dataDir, durable: false });
   try {
-    await migrate(server.url, join(TOP, 'prisma/migrations'));
+    await migrate(server.url, join(ROOT, 'prisma/migrations'));
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
     try {
@@ -65,7 +63,7 @@ const describeAll = async (client) => {
 /** The position in the source of a line of the build, as file:line. @param {string} site */
 const sourceOf = (site) => {
   const [file = '', line] = site.split(':');
-  const map = new SourceMap(JSON.parse(readFileSync(join(TOP, `${file}.map`), 'utf8')));
+  const map = new SourceMap(JSON.parse(readFileSync(join(ROOT, `${file}.map`), 'utf8')));
   const entry = map.findEntry(Number(line) - 1, Number.MAX_SAFE_INTEGER);
   return 'originalLine' in entry ? `${sourceFile(file)}:${entry.originalLine + 1}` : sourceFile(file);
 };
