@@ -9,8 +9,9 @@ import {
   OctetString,
   Sequence,
 } from 'asn1js';
-import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
+import { AlgorithmIdentifier } from 'pkijs';
 import { elementsOf, hasSameBytes, hexOf, identifierOf, OID, octetsOf } from '../timestamp/object-identifiers.js';
+import { readPss } from '../timestamp/read-pss.js';
 
 /** The only signer of a token. */
 export type Signer = {
@@ -77,19 +78,6 @@ const plainAlgorithm = (block: unknown): string | null => {
   return more.length === 0 && isNothing(parameters) ? identifierOf(identifier) : null;
 };
 
-/** Whether message and mask use the signer's hash function (RFC 4055 §3.1). */
-const hasOneHash = ({ algorithmParams }: AlgorithmIdentifier, digest: string): boolean => {
-  const { hashAlgorithm, maskGenAlgorithm, trailerField } = new RSASSAPSSParams({ schema: algorithmParams });
-  const mask = plainAlgorithm(maskGenAlgorithm.algorithmParams);
-  return (
-    maskGenAlgorithm.algorithmId === OID.maskGeneration1 &&
-    hashAlgorithm.algorithmId === digest &&
-    isNothing(hashAlgorithm.algorithmParams) &&
-    mask === digest &&
-    trailerField === 1
-  );
-};
-
 const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: boolean } => {
   const [version, sid, digestAlgorithm, attributes, algorithm, signature] = inside(Sequence, block);
   const [issuer, serial] = inside(Sequence, sid);
@@ -102,7 +90,7 @@ const readSigner = (block: BaseBlock | undefined): { signer: Signer; isPlain: bo
     schema: algorithm instanceof Sequence ? algorithm : refuse('not a time-stamp'),
   });
   const isPss = signatureAlgorithm.algorithmId === OID.rsaPss;
-  if (isPss && !hasOneHash(signatureAlgorithm, digest)) refuse('RSA-PSS with two hash functions');
+  if (isPss && readPss(signatureAlgorithm)?.hash !== digest) refuse('RSA-PSS with two hash functions');
   const signedBytes = Uint8Array.from(attributes.valueBeforeDecodeView);
   // Signed are the attributes with the tag of a SET instead of [0] (RFC 5652 §5.4).
   signedBytes[0] = 0x31;
