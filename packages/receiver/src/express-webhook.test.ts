@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { type ExpressWebhookOptions, expressWebhook } from './express-webhook.js';
 import { BODY, EVENT_ID, OTHER_SECRET, SECRET, SENT_AT, signedHeaders } from './signed-delivery.fixture.js';
 import type { VerifiedDelivery } from './verify.js';
@@ -22,9 +23,7 @@ const behindParser =
   (keep: (bytes: Buffer) => object): Mount =>
   (webhook) =>
   async (incoming: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    await webhook(Object.assign(incoming, keep(Buffer.concat(chunks))), response);
+    await webhook(Object.assign(incoming, keep(await buffer(incoming))), response);
   };
 
 /** Calls the webhook only after the sender has disconnected, like a slow middleware before it. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { provideAuditorTools, type RunTool } from '@vat/testkit';
 import fc from 'fast-check';
 import type { DossierFile } from './dossier-file.js';
@@ -29,11 +30,7 @@ afterAll(async () => {
 async function* each(files: Iterable<DossierFile>): AsyncGenerator<DossierFile, void, undefined> {
   yield* files;
 }
-const zipOf = async (files: Iterable<DossierFile>): Promise<Buffer> => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of zipFiles(each(files), modified)) chunks.push(chunk);
-  return Buffer.concat(chunks);
-};
+const zipOf = (files: Iterable<DossierFile>): Promise<Buffer> => buffer(zipFiles(each(files), modified));
 const list = async (zip: Buffer) => {
   const file = path.join(folder, 'a.zip');
   await writeFile(file, zip);
