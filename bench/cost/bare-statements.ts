@@ -1,4 +1,4 @@
-import { beginLookup, findCheck, findRequest, type Queryable, settleRequest, sqlOf } from '@vat/db';
+import { beginLookup, findCheck, type Queryable, settleRequest, sqlOf } from '@vat/db';
 import { type NewEvent, newUuid, type Settlement } from '@vat/domain';
 import type { QueryConfig } from 'pg';
 import { exampleBody } from '../deliveries/example-body.js';
@@ -81,6 +81,5 @@ export const bareStatements = async () => {
     settleCheck: template('settle', await capture((db) => settleRequest(db)(settlement(false))), [REQUEST]),
     settleLine: template('settle_line', await capture((db) => settleRequest(db)(settlement(true))), [REQUEST]),
     findCheck: template('check', await capture((db) => findCheck(db)(CHECK as never, reader)), [CHECK, ACCOUNT]),
-    findRequest: template('request', await capture((db) => findRequest(db)(REQUEST)), [REQUEST]),
   };
 };

@@ -1,4 +1,4 @@
-import { insertBatch, type Queryable, sqlOf } from '@vat/db';
+import { insertBatch, type Queryable, statementsOn } from '@vat/db';
 import { type NewBatch, newUuid } from '@vat/domain';
 import { connectRedis } from '@vat/queues';
 import { startProcess, type TestServers, until, type World } from '@vat/testkit';
@@ -65,13 +65,8 @@ export const measureRoundTrip = async (
 
 /** The service's statements on one connection of `pg`. */
 const onConnection = (client: pg.Client): Queryable => {
-  const run = (...[query, ...values]: Parameters<typeof sqlOf>) => {
-    const { text, values: all } = sqlOf(query, values);
-    return client.query({ text, values: all });
-  };
   const db = {
-    $queryRaw: async (...[query, ...values]: Parameters<typeof sqlOf>) => (await run(query, ...values)).rows,
-    $executeRaw: async (...[query, ...values]: Parameters<typeof sqlOf>) => (await run(query, ...values)).rowCount,
+    ...statementsOn(client),
     $transaction: async (work: (tx: unknown) => Promise<unknown>) => {
       await client.query('BEGIN');
       const result = await work(db);

@@ -53,6 +53,7 @@ export * from './request/settle-request.js';
 export * from './request/sweep-requests.js';
 export * from './request/upstream-statistics.js';
 export * from './run-alone.js';
+export { statementsOn } from './statements-on.js';
 export * from './verify-slots-url.js';
 export * from './watch/watch-runs.js';
 export * from './watch/watches.js';
