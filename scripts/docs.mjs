@@ -44,7 +44,8 @@ const settingsPage = () => {
 Made from \`packages/runtime/src/setting-table.ts\` by \`node scripts/docs.mjs\`; do not edit.
 
 Everything is set through environment variables. Durations are written \`250ms\`, \`10s\`, \`2m\`, \`1h\`; an empty value counts
-as unset. A wrong value ends a process that reads it at start, with exit code 78 and one message that names it.
+as unset. A wrong value ends a process that reads it at start, with one message that names it. The exit code is 78 of the API and
+of a worker, 1 of \`npm start\` and of the admin command.
 
 Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead:
 \`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and

@@ -103,7 +103,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting(
     ['api'],
     list().prefault(''),
-    'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted, so that sign-ups are counted by the network of the client; none when unset.',
+    'Addresses or CIDRs of reverse proxies whose X-Forwarded-For is trusted, so that sign-ins, sign-ups and reads of public links are counted by the network of the client; none when unset.',
   ),
   VIES_URL: setting(
     ['worker', 'admin'],
