@@ -46,7 +46,7 @@ const durationFault = (
   { minMs = 0, maxHours = MAX_HOURS }: DurationBounds,
 ): string | null => {
   if (ms === null) return form;
-  if (ms < minMs) return `write at least ${minMs}ms`;
+  if (ms < minMs) return `write at least ${minMs % HOUR_MS === 0 ? `${minMs / HOUR_MS}h` : `${minMs}ms`}`;
   return ms > maxHours * HOUR_MS ? `write at most ${maxHours}h` : null;
 };
 
@@ -59,6 +59,9 @@ export const duration = (bounds: DurationBounds = {}) =>
     context.addIssue({ code: 'custom', message: message ?? '' });
     return z.NEVER;
   });
+
+/** How long rows are stored. Less than a day is a mistake, such as `10m` for ten months, and nothing brings the rows back. */
+export const retention = () => duration({ minMs: 24 * HOUR_MS });
 
 /** How often something is done. */
 export const interval = () => duration({ minMs: 1 });

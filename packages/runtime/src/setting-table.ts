@@ -13,6 +13,7 @@ import {
   postgresAddress,
   proxyAddress,
   redisUrl,
+  retention,
   setting,
   timeLimit,
   timer,
@@ -200,13 +201,13 @@ export const SETTINGS = {
   ),
   DELIVERIES_KEPT: setting(
     ['worker'],
-    duration().prefault('2160h'),
-    'Ended deliveries and their attempts are deleted from the delivery log after this long; from 62 days on by whole months.',
+    retention().prefault('2160h'),
+    'Ended deliveries and their attempts are deleted from the delivery log after this long, at least `24h`; from 62 days on by whole months.',
   ),
   BATCHES_KEPT: setting(
     ['worker'],
-    duration().prefault('8760h'),
-    'Completed batches and their lines are deleted after this long; their checks are not deleted.',
+    retention().prefault('8760h'),
+    'Completed batches and their lines are deleted after this long, at least `24h`; their checks are not deleted.',
   ),
   TSA_URL: setting(
     ['api', 'worker', 'admin'],
@@ -241,8 +242,8 @@ export const SETTINGS = {
   ),
   EVIDENCE_KEPT: setting(
     ['worker'],
-    duration().prefault('87660h'),
-    'Retention of checks, all their evidence and coverages (ten years by default), from 62 days on by whole months; anchors are not deleted.',
+    retention().prefault('87660h'),
+    'Retention of checks, all their evidence and coverages (ten years by default), at least `24h`, from 62 days on by whole months; anchors are not deleted.',
   ),
   WEBHOOK_ALLOWED_NETWORKS: setting(
     ['api', 'worker'],

@@ -148,6 +148,10 @@ test.each([
   ['WEBHOOK_TIMEOUT', '600h', 'write at most 24h'],
   ['BACKPRESSURE_AFTER', '600h', 'write at most 24h'],
   ['EVIDENCE_KEPT', '99999999h', 'write at most 8766000h'],
+  // Ten months were meant, and within two hours everything older than ten minutes would be deleted.
+  ['EVIDENCE_KEPT', '10m', 'write at least 24h'],
+  ['DELIVERIES_KEPT', '90s', 'write at least 24h'],
+  ['BATCHES_KEPT', '0h', 'write at least 24h'],
   ['WEBHOOK_RETRY_DELAYS', '1s,99999999h', 'write at most 8766000h'],
   ['WEBHOOK_RETRY_DELAYS', '1s,soon', 'write durations as 500ms,1s,2m'],
   ['VIES_URL', 'localhost:8080', 'expected an address like https://…'],
