@@ -96,6 +96,23 @@ export const isReachable = (folder: string, uid: number): boolean => {
 };
 
 /**
+ * Throws when root's start stored the files of Postgres for `dataDir` in an instance folder that this start cannot use: on another
+ * machine, or as another user. It would begin with an empty database, and nobody would know why.
+ */
+export const assertNoOtherInstance = (dataDir: string): void => {
+  const id = idOf(dataDir);
+  // The access data are written before the cluster is made.
+  if (!id || existsSync(path.join(dataDir, 'postgres')) || !existsSync(path.join(dataDir, 'postgres.json'))) return;
+  const folders = BASES.map((base) => path.join(base, 'instances', id));
+  // A start that was killed while the cluster was made left an empty folder.
+  if (process.getuid?.() === 0 && folders.some((folder) => existsSync(folder))) return;
+  throw new Error(
+    `the database of ${path.resolve(dataDir)} is not in it: npm start, run by root, stored it in ${folders.join(' or ')}. ` +
+      'Start as root on the machine where that folder is; to move the data, use admin backup and admin restore with an empty DATA_DIR',
+  );
+};
+
+/**
  * The instance folder an earlier start chose for `dataDir`, or null. It follows a data directory that was moved. Throws for a
  * copy: it would work on the data of the original.
  */
@@ -104,7 +121,10 @@ export const findRunningInstance = (dataDir: string): string | null => {
   if (!id) return null;
   const folders = BASES.filter(isOurs).map((base) => path.join(base, 'instances', id));
   const folder = folders.find((candidate) => existsSync(path.join(candidate, 'postgres')));
-  if (folder === undefined) return null;
+  if (folder === undefined) {
+    assertNoOtherInstance(dataDir);
+    return null;
+  }
   const origin = originOf(folder);
   if (idOf(origin) !== id) storeOrigin(folder, dataDir);
   else if (realpathSync(origin) !== realpathSync(dataDir))

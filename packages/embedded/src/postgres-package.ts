@@ -13,7 +13,12 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { findRunningInstance, isReachable, openPostgresDataDirectory } from './postgres-data-directory.js';
+import {
+  assertNoOtherInstance,
+  findRunningInstance,
+  isReachable,
+  openPostgresDataDirectory,
+} from './postgres-data-directory.js';
 
 /** The Postgres package from npm. `native` contains bin, lib and share. */
 type PostgresPackage = { native: string; version: string };
@@ -103,7 +108,10 @@ export const choosePostgresDataDirectory = (
   dataDir: string,
   { native, version }: PostgresPackage,
 ): PostgresLocation => {
-  if (process.getuid?.() !== 0) return { native, cluster: path.join(dataDir, 'postgres'), ids: {} };
+  if (process.getuid?.() !== 0) {
+    assertNoOtherInstance(dataDir);
+    return { native, cluster: path.join(dataDir, 'postgres'), ids: {} };
+  }
   // A cluster that another user created runs as that user, also when root starts it.
   const uid = ownerOf(path.join(dataDir, 'postgres'));
   return {

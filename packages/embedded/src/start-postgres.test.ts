@@ -1,6 +1,18 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -193,5 +205,16 @@ describe('startPostgres', () => {
     await start({ dataDir: newFolder() });
     const last = await start({ dataDir: moved });
     expect(await query(last.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+  });
+
+  it('refuses a folder whose database root stored elsewhere, when that is not there', async () => {
+    const folder = newFolder();
+    // As on the machine to which such a folder was carried.
+    writeFileSync(path.join(folder, 'instance-id'), `${randomUUID()}\n`);
+    writeFileSync(path.join(folder, 'postgres.json'), '{"port":20000,"password":"of the other machine"}\n');
+    await expect(start({ dataDir: folder })).rejects.toThrow(
+      /is not in it: npm start, run by root, stored it in .*admin backup/,
+    );
+    expect(readdirSync(folder).sort()).toEqual(['instance-id', 'postgres.json']);
   });
 });
