@@ -36,13 +36,17 @@ export const errorFields = (error: unknown): Record<string, unknown> =>
     ? { error: error.message, error_class: error.name, stack: error.stack }
     : { error: String(error) };
 
-/** Logs JSON lines, or readable lines to a terminal. `fields` go into every line (service, process id). */
+/**
+ * Logs JSON lines, or readable lines to a terminal. `fields` go into every line (service, process id). A line that cannot be
+ * written is lost: a full disk, or a reader of the log that has ended, must not end the service.
+ */
 export const createLogger = (options: {
   level: string;
   output: NodeJS.WritableStream & { isTTY?: boolean };
   fields: Record<string, unknown>;
 }): Logger => {
   const { combine, timestamp, json, colorize, printf } = winston.format;
+  if (options.output.listenerCount('error') === 0) options.output.on('error', () => undefined);
   const pretty = combine(
     colorize(),
     printf(({ timestamp: at, level, message, service, stack, pid: _pid, ...fields }) => {

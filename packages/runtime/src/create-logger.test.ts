@@ -1,0 +1,27 @@
+import { Writable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createLogger } from './create-logger.js';
+
+test('a line that cannot be written does not end the process, and later lines are written', async () => {
+  const written: string[] = [];
+  let full = true;
+  const output = new Writable({
+    write: (chunk, _encoding, done) => {
+      if (full) return done(new Error('ENOSPC: no space left on device, write'));
+      written.push(String(chunk));
+      done();
+    },
+    // As process.stdout, which remains usable after an error.
+    destroy(error, done) {
+      done(error);
+      Reflect.get(this, '_undestroy').call(this);
+    },
+  });
+  const log = createLogger({ level: 'info', output, fields: { service: 'api' } });
+  log.info('Lost.');
+  // An error without a listener would be thrown here.
+  await turn();
+  full = false;
+  log.info('Written.');
+  expect(written.map((line) => JSON.parse(line))).toMatchObject([{ message: 'Written.', service: 'api' }]);
+});
