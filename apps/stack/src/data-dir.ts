@@ -46,13 +46,19 @@ const identify = (pid: number): Identity[] => {
 
 const isRunning = ({ pid, started }: Identity): boolean => inspectProcess(pid)?.started === started;
 
+/** Null when there is no lock, or one that a crash of the machine left without its content. Throws StartupError. */
 const readLock = (file: string): Lock | null => {
   try {
     const lock = JSON.parse(readFileSync(file, 'utf8')) as Partial<Lock>;
     const { pid = 0, started = '', children = [], stopping = false } = lock;
     return { pid, started, children, stopping };
-  } catch {
-    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof SyntaxError || code === 'ENOENT') return null;
+    // Of another user, whose stack may be running.
+    throw new StartupError(
+      `${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`,
+    );
   }
 };
 

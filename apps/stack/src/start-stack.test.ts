@@ -1,5 +1,14 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -173,6 +182,15 @@ describe('startStack', () => {
     await stopped;
     await second;
     expect(inspectProcess(running().pids.api)).not.toBeNull();
+  });
+
+  it('refuses a directory whose claim it cannot read, such as that of another user', async () => {
+    const lock = path.join(dataDir, 'stack.lock');
+    // Not a mode, which root may ignore.
+    symlinkSync(lock, lock);
+    await expect(start()).rejects.toThrow(/stack\.lock cannot be read \(ELOOP\): start as the user who started last/);
+    expect(lstatSync(lock).isSymbolicLink()).toBe(true);
+    rmSync(lock);
   });
 
   it('takes over a claim whose pid now belongs to another process', async () => {
