@@ -2,7 +2,7 @@
 // `npm run --silent admin -- …`: runs an admin command with DATABASE_URL and REDIS_URL, or with the servers of the stack that
 // runs on DATA_DIR. Standard output contains only the JSON object of the command.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -54,12 +54,20 @@ const restoreHere = async (dataDir) => {
   process.exit(status ?? 1);
 };
 
+/**
+ * The state of the stack that runs on a data directory. In a copy that was made while it ran, the file describes the stack of the
+ * original. @param {string} dataDir @returns {{ database_url?: string, redis_url?: string }}
+ */
+const readRun = (dataDir) => {
+  const text = readText(path.join(dataDir, 'run.json'));
+  const { data_dir: of, ...run } = text ? JSON.parse(text) : {};
+  return of === undefined || of === realpathSync(dataDir) ? run : {};
+};
+
 /** @param {NodeJS.ProcessEnv} env @returns {Promise<NodeJS.ProcessEnv>} the required settings that `env` lacks */
 const completeSettings = async (env) => {
   const dataDir = path.resolve(ROOT, env['DATA_DIR'] || '.data');
-  const runFile = readText(path.join(dataDir, 'run.json'));
-  /** @type {{ database_url?: string, redis_url?: string }} */
-  const run = runFile ? JSON.parse(runFile) : {};
+  const run = readRun(dataDir);
   // The admin program reports errors of a settings file.
   const given = (/** @type {string} */ name) => Boolean(env[name] || env[`${name}_FILE`]);
   const textOf = (/** @type {string} */ name) => env[name] || readText(env[`${name}_FILE`] ?? '');

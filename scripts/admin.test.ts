@@ -43,6 +43,16 @@ test('secrets reseal does not take the key of DATA_DIR: the stack may run with a
   });
 });
 
+test('a copy of the DATA_DIR of a running stack does not lead to the database of the original', async () => {
+  const DATA_DIR = path.join(folder, 'copy');
+  await mkdir(DATA_DIR);
+  const original = { data_dir: path.join(folder, 'other'), database_url: database.url };
+  await writeFile(path.join(DATA_DIR, 'run.json'), JSON.stringify(original));
+  expect(await admin({ DATA_DIR }, 'account', 'list')).toEqual({
+    error: { code: 'FAILED', message: expect.stringMatching(/no stack runs on .*copy: run npm start first/) },
+  });
+});
+
 test('a command that needs what is not set says so', async () => {
   const DATA_DIR = path.join(folder, 'other');
   expect(await admin({ DATA_DIR }, 'account', 'list')).toEqual({

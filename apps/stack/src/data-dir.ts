@@ -178,6 +178,8 @@ export const loadOrCreateSecretKey = (dataDir: string, given: string | undefined
 
 /** The content of `DATA_DIR/run.json`. The pid of a server is present only when it is embedded. */
 export type RunState = {
+  /** Its real path: the file in a copy of the directory describes the stack of the original. */
+  data_dir: string;
   base_url: string;
   database_url: string;
   redis_url: string;
@@ -188,7 +190,8 @@ export type RunState = {
 export const runFile = (dataDir: string) => {
   const file = path.join(dataDir, 'run.json');
   return {
-    write: (state: RunState): void => replaceFile(file, `${JSON.stringify(state, null, 2)}\n`),
+    write: (state: Omit<RunState, 'data_dir'>): void =>
+      replaceFile(file, `${JSON.stringify({ data_dir: dataDir, ...state }, null, 2)}\n`),
     remove: (): void => rmSync(file, { force: true }),
   };
 };
