@@ -42,14 +42,17 @@ type SeedDemo = {
   log: (line: string) => void;
 };
 
-const readDemo = (file: string, database: string): Demo | null => {
+/** The stored demo account of `database`. It has no keys while it is created, and when a start ended meanwhile. */
+const readDemo = (file: string, database: string): Partial<Demo> | null => {
   try {
-    const { database: of, ...demo } = JSON.parse(readFileSync(file, 'utf8')) as Demo & { database: string };
+    const { database: of, ...demo } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Demo> & { database: string };
     return of === database ? demo : null;
   } catch {
     return null;
   }
 };
+
+const isComplete = (demo: Partial<Demo> | null): demo is Demo => demo?.test_key !== undefined;
 
 const errorMessageOf = (output: string): string => {
   try {
@@ -65,21 +68,29 @@ const errorMessageOf = (output: string): string => {
  * Returns null and logs a line when it cannot be created (an existing database may already have one); the stack runs
  * without it.
  */
-export const seedDemo = async ({ dataDir, database, created, admin, log }: SeedDemo): Promise<Demo | null> => {
+export const seedDemo = async ({ dataDir, database, created: isNew, admin, log }: SeedDemo): Promise<Demo | null> => {
   const file = path.join(dataDir, 'demo.json');
-  if (created) rmSync(file, { force: true });
+  if (isNew) rmSync(file, { force: true });
   const stored = readDemo(file, database);
-  if (stored) return stored;
-  const email = 'demo@example.com';
+  if (isComplete(stored)) return stored;
+  const store = (demo: Partial<Demo>) => replaceFile(file, `${JSON.stringify({ database, ...demo }, null, 2)}\n`);
   const password = `demo-${randomBytes(9).toString('base64url')}`;
-  const flags = ['--name', 'Demo', '--email', email, '--password', '-', '--plan', 'business'];
-  const result = await admin(['account', 'create', ...flags], `${password}\n`);
+  const create = async (email: string) => {
+    const flags = ['--name', 'Demo', '--email', email, '--password', '-', '--plan', 'business'];
+    return { email, ...(await admin(['account', 'create', ...flags], `${password}\n`)) };
+  };
+  store({});
+  let result = await create('demo@example.com');
+  // A start that ended after it had created the account: its password and keys are lost, so there is a second one.
+  if (!result.ok && stored) result = await create(`demo-${randomBytes(4).toString('hex')}@example.com`);
   if (!result.ok) {
+    rmSync(file, { force: true });
     log(`no demo account was created: ${errorMessageOf(result.stdout || result.stderr)}`);
     return null;
   }
-  const demo: Demo = { email, password, ...(JSON.parse(result.stdout) as Omit<Demo, 'email' | 'password'>) };
-  replaceFile(file, `${JSON.stringify({ database, ...demo }, null, 2)}\n`);
+  const created = JSON.parse(result.stdout) as Omit<Demo, 'email' | 'password'>;
+  const demo: Demo = { email: result.email, password, ...created };
+  store(demo);
   return demo;
 };
 
