@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { inspectProcess } from '@vat/embedded';
-import { removeStaleLock } from './data-dir.js';
+import { removeStaleLock, replaceFile } from './data-dir.js';
 
 let folder: string;
 let file: string;
@@ -11,6 +11,12 @@ beforeEach(() => {
   file = path.join(folder, 'stack.lock');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a file that cannot be replaced leaves no other file behind', () => {
+  mkdirSync(path.join(file, 'below'), { recursive: true });
+  expect(() => replaceFile(file, 'text')).toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
+  expect(readdirSync(folder)).toEqual(['stack.lock']);
+});
 
 const lockOf = (pid: number, started: string) => JSON.stringify({ pid, started, children: [] });
 

@@ -17,8 +17,13 @@ import { StartupError } from './read-settings.js';
 /** Replaces `file` atomically (mode 0600): a reader finds the old or the new content. */
 export const replaceFile = (file: string, content: string): void => {
   const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, content, { mode: 0o600 });
-  renameSync(temporary, file);
+  try {
+    writeFileSync(temporary, content, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 };
 
 /** The identity of a process: its start time distinguishes it from a later process with the same pid. */
@@ -38,6 +43,8 @@ const DRAIN_MS = 10_000;
 const STOP_MS = 16_000;
 // A stack whose npm was just killed notices this after a moment and stops, so a start waits before it refuses.
 const HOLDER_CHECK_MS = 1_500;
+// More than all that a start writes before the servers.
+const PROBE_BYTES = 16_384;
 
 const identify = (pid: number): Identity[] => {
   const found = inspectProcess(pid);
@@ -65,8 +72,8 @@ const readLock = (file: string): Lock | null => {
 // link() creates the file with its content atomically, and fails if it exists.
 const createLock = (file: string, lock: Lock): boolean => {
   const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, JSON.stringify(lock), { mode: 0o600 });
   try {
+    writeFileSync(temporary, JSON.stringify(lock), { mode: 0o600 });
     linkSync(temporary, file);
     return true;
   } catch (error) {
@@ -157,8 +164,12 @@ export const openDataDir = (folder: string): string => {
     mkdirSync(folder, { recursive: true });
     const dataDir = realpathSync(folder);
     const probe = path.join(dataDir, `.probe-${process.pid}`);
-    writeFileSync(probe, '');
-    rmSync(probe);
+    // An empty file can be written to a full disk.
+    try {
+      writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+    } finally {
+      rmSync(probe, { force: true });
+    }
     return dataDir;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
