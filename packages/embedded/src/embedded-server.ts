@@ -39,10 +39,19 @@ const read = (file: string): Access | null => {
   try {
     const { port, password } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Access>;
     return typeof port === 'number' && typeof password === 'string' ? { port, password } : null;
-  } catch {
-    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof SyntaxError || code === 'ENOENT') return null;
+    throw ofOtherUser(file, code);
   }
 };
+
+/**
+ * The error for a file that exists and cannot be read. To treat it as missing would store a new password over that of a database
+ * which has the old one, and nobody could open it any more.
+ */
+export const ofOtherUser = (file: string, code = 'unknown error'): Error =>
+  new Error(`${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`);
 
 /** Writes `access` to `file` (mode 0600) atomically, so that a crash leaves either the old or the new content. */
 export const rememberAccess = (file: string, access: Access): void => {
@@ -50,7 +59,7 @@ export const rememberAccess = (file: string, access: Access): void => {
   renameSync(`${file}.${process.pid}`, file);
 };
 
-/** The access data stored in `file`; without a file, `port` 0 and a new password. */
+/** The access data stored in `file`; without a file, `port` 0 and a new password. Throws when it cannot be read. */
 export const recallAccess = (file: string): Access =>
   read(file) ?? { port: 0, password: randomBytes(24).toString('hex') };
 

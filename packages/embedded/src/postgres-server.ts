@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -7,6 +7,7 @@ import {
   adoptServer,
   choosePort,
   type EmbeddedServer,
+  ofOtherUser,
   REACH_TIMEOUT_MS,
   recallAccess,
   rememberAccess,
@@ -67,7 +68,7 @@ export const startPostgres = async ({
   const location = choosePostgresDataDirectory(dataDir, findPostgresPackage());
   const accessFile = path.join(dataDir, 'postgres.json');
   let access = recallAccess(accessFile);
-  const created = !existsSync(path.join(location.cluster, 'PG_VERSION'));
+  const created = !hasCluster(location.cluster);
   if (created) {
     // The password is stored first: after a crash, a cluster with an unknown password would be unusable.
     rememberAccess(accessFile, access);
@@ -110,6 +111,18 @@ export const startPostgres = async ({
     }
     if (portTaken && port === undefined) access = { ...access, port: await findFreePort() };
     await wait(100);
+  }
+};
+
+/** Whether there is a cluster. Throws when it cannot be seen, since it belongs to another user. */
+const hasCluster = (cluster: string): boolean => {
+  const file = path.join(cluster, 'PG_VERSION');
+  try {
+    return statSync(file).isFile();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    throw ofOtherUser(file, code);
   }
 };
 

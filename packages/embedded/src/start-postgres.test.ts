@@ -5,12 +5,14 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -205,6 +207,17 @@ describe('startPostgres', () => {
     await start({ dataDir: newFolder() });
     const last = await start({ dataDir: moved });
     expect(await query(last.url, 'SELECT answer FROM kept')).toEqual({ answer: 42 });
+  });
+
+  it('does not replace a stored password that it cannot read, such as that of another user', async () => {
+    const folder = newFolder();
+    const stored = path.join(folder, 'postgres.json');
+    // Not a mode, which root may ignore.
+    symlinkSync(stored, stored);
+    await expect(start({ dataDir: folder })).rejects.toThrow(
+      /postgres\.json cannot be read \(ELOOP\): start as the user/,
+    );
+    expect(lstatSync(stored).isSymbolicLink()).toBe(true);
   });
 
   it('refuses a folder whose database root stored elsewhere, when that is not there', async () => {
