@@ -259,6 +259,11 @@ describe('startStack', () => {
       /^api ended 3 times before it was ready \(exit code 7\)/,
     ],
     [
+      'an api that cannot start, while the worker is not ready',
+      async () => ({ FAIL: 'api', NEVER_READY: 'worker' }),
+      /^api ended 3 times before it was ready \(exit code 7\)/,
+    ],
+    [
       'a worker with a wrong setting that it alone reads',
       async () => ({ FAIL: 'worker', FAIL_WITH: String(WRONG_SETTINGS) }),
       /^the settings of worker 1 cannot be used; see its output above$/,

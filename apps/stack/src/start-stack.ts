@@ -105,7 +105,12 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
       startSupervised(`worker ${index + 1}`, commands.worker, { METRICS_PORT: String(settings.METRICS_PORT + index) }),
     );
     record();
-    if (commands.reportsReady) await Promise.all([api, ...workers].map((child) => child.untilReady(signal)));
+    if (commands.reportsReady) {
+      const failed = new AbortController();
+      const until = AbortSignal.any([signal, failed.signal]);
+      // When one fails, the others are not waited for.
+      await Promise.all([api, ...workers].map((child) => child.untilReady(until))).finally(() => failed.abort());
+    }
 
     publish = () => {
       record();

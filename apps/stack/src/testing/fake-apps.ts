@@ -26,7 +26,7 @@ process.on('disconnect', () => stop('orphaned'));
 if (process.env.FAIL === '${name}') { console.error('cannot work'); process.exit(Number(process.env.FAIL_WITH ?? 7)); }
 server.listen(Number('${name}' === 'api' ? process.env.PORT : 0), '127.0.0.1', () => {
   note('${name} started ' + [process.env.METRICS_PORT, process.env.BASE_URL, process.env.SECRET_KEY.length].join(' '));
-  process.send({ type: 'ready' });
+  if (process.env.NEVER_READY !== '${name}') process.send({ type: 'ready' });
 });
 `;
 
