@@ -54,6 +54,40 @@ test('what follows a transaction whose end got no answer is not written within i
   }
 });
 
+test('Postgres ends the transaction of a process that stands still, and with it its locks', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const options = { applicationName: 'still', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000, maxConnections: 1 };
+  const stopped = connectDatabase({ ...options, url: proxy.through(cloned.url), idleTransactionMs: 1_000 });
+  const other = connectDatabase({ ...options, url: cloned.url });
+  try {
+    await other.db.$executeRaw`CREATE TABLE counted (n int)`;
+    await other.db.$executeRaw`INSERT INTO counted VALUES (1)`;
+    let go = (): void => undefined;
+    let isOpen = false;
+    const open = stopped.db.$transaction(async (tx) => {
+      await tx.$executeRaw`UPDATE counted SET n = n + 1`;
+      proxy.freeze();
+      isOpen = true;
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+    });
+    open.catch(() => undefined);
+    await until('the transaction', () => isOpen);
+    await other.db.$executeRaw`UPDATE counted SET n = n + 10`;
+    expect(await query(other.db, { n: 'int4' })`SELECT n FROM counted`).toEqual([{ n: 11 }]);
+    proxy.thaw();
+    go();
+    await expect(open).rejects.toThrow();
+    const setting = await query(other.db, { ms: 'text' })`
+      SELECT current_setting('idle_in_transaction_session_timeout') AS ms`;
+    expect(setting).toEqual([{ ms: '30s' }]);
+  } finally {
+    await Promise.all([stopped.close(), other.close()]);
+    await proxy.close();
+  }
+});
+
 test('a connection that breaks during a large read fails the read, and nothing else', async () => {
   const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
   const { reader, snapshot, close } = connectReader({

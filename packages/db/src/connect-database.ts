@@ -16,6 +16,8 @@ export type DatabaseOptions = {
   queryTimeoutMs: number;
   connectTimeoutMs: number;
   applicationName: string;
+  /** How long a transaction may do nothing before Postgres ends it, see {@link IDLE_TRANSACTION_MS}. */
+  idleTransactionMs?: number;
   /**
    * Connections that are opened at start and stay open; default none. Without them each query of a first burst waits for a
    * new connection, and opening twenty at once on a busy machine takes longer than a caller may wait.
@@ -35,6 +37,13 @@ export const PLANNER_COSTS = {
   cpu_tuple_cost: '0.001',
   cpu_index_tuple_cost: '0.0005',
 };
+
+/**
+ * Postgres ends a transaction that does nothing for this long: its process stands still, or its machine or network is gone without
+ * a word. Otherwise its locks, such as on the usage of an account, would last until TCP notices, which takes hours, or for as long as
+ * the process is stopped. Shorter than the minute after which an Idempotency-Key must be free again. No transaction pauses so long.
+ */
+const IDLE_TRANSACTION_MS = 30_000;
 
 /** The adapter's type does not allow `undefined` (no name), but the adapter and `pg` do. */
 type StatementNames = (statement: { sql: string }) => string;
@@ -76,6 +85,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
       const direct = await prepareConnection(client, {
         ...PLANNER_COSTS,
         statement_timeout: String(options.queryTimeoutMs),
+        idle_in_transaction_session_timeout: String(options.idleTransactionMs ?? IDLE_TRANSACTION_MS),
       });
       namesWork = direct || (await translatesNames(client));
     },

@@ -35,7 +35,9 @@ export const connectReader = (options: Omit<DatabaseOptions, 'keepOpen'>): Conne
     let broken: Error | undefined;
     try {
       await connection.query(
-        `BEGIN ISOLATION LEVEL ${isolation} READ ONLY; SET LOCAL statement_timeout = ${options.queryTimeoutMs}`,
+        // A caller who downloads slowly lets the transaction wait. It has no locks that others need.
+        `BEGIN ISOLATION LEVEL ${isolation} READ ONLY; SET LOCAL statement_timeout = ${options.queryTimeoutMs};
+         SET LOCAL idle_in_transaction_session_timeout = 0`,
       );
       const result = await work(statementsOn(connection));
       await connection.query('COMMIT');

@@ -1,5 +1,5 @@
-import { until } from '@vat/testkit';
-import { pingDatabase } from './connect-database.js';
+import { openTcpProxy, until } from '@vat/testkit';
+import { connectDatabase, type Database, pingDatabase } from './connect-database.js';
 import { closeAlone } from './evidence/close-alone.js';
 import { runAlone } from './run-alone.js';
 import { testDatabase } from './test-database.fixture.js';
@@ -9,9 +9,13 @@ const one = testDatabase(4);
 const small = testDatabase(8);
 
 /** Starts the work of a task. It ends when `end` or `fail` is called. */
-const start = async (task: Parameters<ReturnType<typeof runAlone>>[0], { db } = one) => {
+const start = async (
+  task: Parameters<ReturnType<typeof runAlone>>[0],
+  { db }: { db: Database } = one,
+  silence?: Parameters<typeof runAlone>[1],
+) => {
   let work: { end: () => void; fail: () => void } | undefined;
-  const result = runAlone(db)(
+  const result = runAlone(db, silence)(
     task,
     () =>
       new Promise<string>((resolve, reject) => {
@@ -49,6 +53,27 @@ test('the lock of a process whose connection ends is free at once', async () => 
   expect(await alone('sweep', async () => 'next', 10_000)).toEqual({ done: 'next' });
   lost.end();
   await expect(lost.result).rejects.toThrow();
+});
+
+test('a process that stands still loses its task to another one, and one that works does not', async () => {
+  const proxy = await openTcpProxy({ to: new URL(one.url).host });
+  const distant = connectDatabase({
+    ...{ url: proxy.through(one.url), applicationName: 'distant', connectTimeoutMs: 5_000, queryTimeoutMs: 1_000 },
+    maxConnections: 1,
+  });
+  try {
+    const alone = runAlone(one.db);
+    const slow = await start('sweep', distant, { endMs: 1_000, beatMs: 200 });
+    expect(await alone('sweep', async () => 'second', 2_500)).toBeNull();
+    proxy.freeze();
+    expect(await alone('sweep', async () => 'second', 10_000)).toEqual({ done: 'second' });
+    proxy.thaw();
+    slow.end();
+    await expect(slow.result).rejects.toThrow();
+  } finally {
+    await distant.close();
+    await proxy.close();
+  }
 });
 
 test('a task that is under way holds back no vacuum', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from './connect-database.js';
+import type { Database, Queryable } from './connect-database.js';
+import { Prisma } from './generated/client.js';
 import { query } from './query.js';
 
 /** The first of the two numbers of the advisory locks for maintenance; the second is the task. */
@@ -11,15 +12,46 @@ const TRANSACTION_MS = 24 * 3_600_000;
 const POLL_MS = 100;
 /** How long the transaction waits for a connection of the pool. */
 const CONNECT_MS = 5_000;
+/**
+ * Postgres ends the transaction, and another process may run the task, when it received nothing from this one for `endMs`: the
+ * process stands still, or its machine or network is gone. Milliseconds. Less than the minute within which the sweep enqueues
+ * everything after a loss of Redis, which may have been on the same machine.
+ */
+const SILENCE = { endMs: 30_000, beatMs: 5_000 };
+
+/** Sends `beat` at intervals, one at a time. Call the result to stop; it resolves when the last one has ended. */
+const sendBeats = (beat: () => Promise<unknown>, everyMs: number): (() => Promise<void>) => {
+  let open: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    // A transaction that has ended fails at its end.
+    open ??= beat()
+      .catch(() => undefined)
+      .then(() => {
+        open = null;
+      });
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await open;
+  };
+};
+
+/**
+ * Postgres keeps the snapshot of a transaction's last query until its next statement; this one needs none. It also shows that the
+ * process works.
+ */
+const beat = (tx: Queryable, endMs: number): Promise<unknown> =>
+  tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = ${Prisma.raw(String(endMs))}`;
 
 /**
  * Runs the work of a task unless another process runs that task; null when one still does after `waitMs`. The lock belongs to
  * a transaction that is otherwise idle: it ends with its process or connection, a loss of Redis does not release it, it works
  * through a transaction-pooling proxy, and it holds back no vacuum, since the transaction has written nothing and has no
- * snapshot.
+ * snapshot. A process that stands still loses it after {@link SILENCE}; the work that it continues later must be harmless beside
+ * that of another process.
  */
 export const runAlone =
-  (db: Database) =>
+  (db: Database, { endMs, beatMs } = SILENCE) =>
   async <T>(task: keyof typeof TASKS, work: () => Promise<T>, waitMs = 0): Promise<{ done: T } | null> =>
     db.$transaction(
       async (tx) => {
@@ -28,9 +60,13 @@ export const runAlone =
           const [lock] = await query(tx, { taken: 'bool' })`
             SELECT pg_try_advisory_xact_lock(${TASK_LOCKS}::int, ${TASKS[task]}::int) AS taken`;
           if (lock?.taken) {
-            // Postgres keeps the snapshot of a transaction's last query until its next statement; this one needs none.
-            await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
-            return { done: await work() };
+            await beat(tx, endMs);
+            const stopBeats = sendBeats(() => beat(tx, endMs), beatMs);
+            try {
+              return { done: await work() };
+            } finally {
+              await stopBeats();
+            }
           }
           if (performance.now() >= until) return null;
           await pause(POLL_MS);
