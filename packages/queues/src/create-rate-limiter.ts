@@ -66,6 +66,9 @@ const LOCAL_FALLBACK_MS = 1_000;
  * Stores the admissions of a key in the last window, at most `limit`, newest first, by the clock of Redis, so that processes
  * with different clocks agree. A call is admitted at `at`, at least one window after the limit-th admission before it. A
  * refused call is not stored.
+ *
+ * A clock that was set back, or that of a replica which took over, is behind what is stored. By more than a window, every call
+ * would be refused until it has caught up, for minutes perhaps: the count starts again instead, as after a loss of the data.
  */
 const ADMIT = `
 local limit, window, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -73,6 +76,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local at = now
 local newest = redis.call('LINDEX', KEYS[1], 0)
+if newest and tonumber(newest) > now + window + hold then
+  redis.call('DEL', KEYS[1])
+  newest = false
+end
 if newest and tonumber(newest) > at then at = tonumber(newest) end
 local last = redis.call('LINDEX', KEYS[1], limit - 1)
 if last and tonumber(last) + window > at then at = tonumber(last) + window end
