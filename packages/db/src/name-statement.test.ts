@@ -1,5 +1,7 @@
-import { newUuid } from '@vat/domain';
+import { newUuid, newUuidAt } from '@vat/domain';
+import { Prisma } from './generated/client.js';
 import { nameStatement } from './name-statement.js';
+import { isOneOf } from './query.js';
 import { findRequest } from './request/requests.js';
 import { testDatabase } from './test-database.fixture.js';
 
@@ -55,6 +57,19 @@ test('statements that have not run for a day give their names to those of a new 
   clock.ms += 1;
   expect(runTimes('SELECT 500', 10)).toBeDefined();
   expect(runTimes('SELECT id FROM request WHERE id = $1', 1)).toBe(used);
+});
+
+test('made-up ids of many months use no names up, and statements of the next month have one', () => {
+  const { runTimes } = startNaming();
+  const idOf = (year: number, month: number) => newUuidAt(new Date(Date.UTC(year, month, 15)));
+  const textOf = (id: string) => Prisma.sql`SELECT id FROM request WHERE ${isOneOf(Prisma.sql`id`, [id])}`.text;
+  const texts = Array.from({ length: 600 }, (_, n) => textOf(idOf(1990 + Math.floor(n / 12), n % 12)));
+  expect(new Set(texts).size).toBe(600);
+  for (const sql of texts) runTimes(sql, 10);
+  for (const months of [-12, -1, 0, 1]) {
+    const now = new Date();
+    expect(runTimes(textOf(idOf(now.getUTCFullYear(), now.getUTCMonth() + months)), 10)).toBeDefined();
+  }
 });
 
 test('a repeated statement stays prepared, and works after a migration added a column', async () => {

@@ -11,6 +11,18 @@ const FREQUENT = 10;
 const MINUTE_MS = 60_000;
 /** `SELECT *`: once a migration adds a column, such a named statement fails on every open connection. */
 const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
+/** The beginning of a month as a constant of a statement, see `uuid-bounds.ts`. */
+const MONTH = /'([0-9a-f]{8})-([0-9a-f]{4})-7000-8000-0{12}'/g;
+const DAY_MS = 86_400_000;
+/** The months that statements about the present name, and those of the last year. */
+const NEAR = { pastMs: 400 * DAY_MS, aheadMs: 100 * DAY_MS };
+
+/** Whether all months of a text are near: callers choose the ids that they read, and can make up those of any month. */
+const isOfNearMonths = (sql: string, time: number): boolean =>
+  [...sql.matchAll(MONTH)].every(([, high = '', low = '']) => {
+    const month = Number.parseInt(high + low, 16);
+    return month > time - NEAR.pastMs && month < time + NEAR.aheadMs;
+  });
 
 /**
  * Names frequent statements, so that Postgres parses and plans them once per connection: that halves the cost of the
@@ -18,9 +30,14 @@ const OPEN_COLUMN_LIST = /\.\*|\bselect\s+\*/i;
  * ends, so a statement that runs rarely has none. The number is limited, since a statement whose text varies (a list of
  * values) would otherwise fill the memory of every connection. Statements name the months that they read, so a process that
  * runs for months needs names for the texts of the new month: they get those of texts that are no longer used. A statement gets the
- * same name again after it lost it. `undefined`: no name. `now`: milliseconds.
+ * same name again after it lost it. A text with a month that is far from now has none: otherwise a caller who reads made-up ids
+ * could use all names up, and those of the next month would have none. `undefined`: no name. `now`: milliseconds, by a monotonic
+ * clock. `time`: milliseconds since 1970.
  */
-export const nameStatement = (now: () => number): ((statement: { sql: string }) => string | undefined) => {
+export const nameStatement = (
+  now: () => number,
+  time: () => number = Date.now,
+): ((statement: { sql: string }) => string | undefined) => {
   const names = new Map<string, { name: string; usedAt: number }>();
   /** Runs of unnamed statements in the current minute. */
   const runs = new Map<string, number>();
@@ -48,7 +65,7 @@ export const nameStatement = (now: () => number): ((statement: { sql: string }) 
       return undefined;
     }
     runs.delete(sql);
-    if (!makeRoom(at)) return undefined;
+    if (!isOfNearMonths(sql, time()) || !makeRoom(at)) return undefined;
     const name = `vat_${createHash('sha256').update(sql).digest('hex').slice(0, 24)}`;
     names.set(sql, { name, usedAt: at });
     return name;
