@@ -81,7 +81,16 @@ export const findToken =
     return row?.token ?? null;
   };
 
-/** A pending time-stamp with the bytes to stamp; null when there is none, or when its check was deleted. */
+/**
+ * Deletes the pending time-stamp of a check that is not stored. It was requested while the retention deleted the check, and would
+ * be due, and reported as waiting, for ever.
+ */
+const deleteStampWithoutCheck = (db: Queryable, checkId: string): Promise<number> =>
+  db.$executeRaw`
+    DELETE FROM stamp WHERE subject_id = ${checkId}::uuid AND kind = 'check' AND token IS NULL
+      AND NOT EXISTS (SELECT 1 FROM "check" WHERE ${isOneOf(Prisma.sql`id`, [checkId])})`;
+
+/** A pending time-stamp with the bytes to stamp; null when there is none. One whose check was deleted is deleted, too. */
 export const findPendingStamp =
   (db: Queryable): FindPendingStamp =>
   async (subjectId) => {
@@ -91,7 +100,9 @@ export const findPendingStamp =
       FROM stamp s LEFT JOIN "check" c ON s.kind = 'check' AND c.id = s.subject_id AND c.id = ${subjectId}::uuid
         LEFT JOIN anchor a ON s.kind = 'anchor' AND a.id = s.subject_id
       WHERE s.subject_id = ${subjectId}::uuid AND s.token IS NULL AND COALESCE(c.body, a.body) IS NOT NULL`;
-    return row ?? null;
+    if (row) return row;
+    await deleteStampWithoutCheck(db, subjectId);
+    return null;
   };
 
 /** Records the outcome of an attempt. False, without a change, when the stamp exists or another attempt was recorded first. */
