@@ -49,10 +49,10 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from === 0 ? LOWEST_PLACE : from}::int
         ORDER BY leaf_index FETCH FIRST (${limit}::int) ROWS WITH TIES
       )
-      SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last,
+      SELECT string_agg(slice.hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last,
         -- Proofs read this range alone.
-        bool_and((SELECT slice.check_id BETWEEN COALESCE(a.first_leaf, ${NIL}::uuid) AND COALESCE(a.last_leaf, ${MAX_ID}::uuid)
-          FROM anchor a WHERE a.seq = ${seq}::int)) AS ranged, (
+        bool_and(slice.check_id BETWEEN COALESCE(a.first_leaf, ${NIL}::uuid) AND COALESCE(a.last_leaf, ${MAX_ID}::uuid))
+          AS ranged, (
           SELECT jsonb_agg(jsonb_build_object('checkId', c.id,
             'of', CASE WHEN c.hash <> s.hash THEN 'hash' WHEN sha256(c.body) <> s.hash THEN 'body' ELSE 'time' END)
             ORDER BY s.leaf_index)
@@ -60,7 +60,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
           WHERE c.hash <> s.hash OR sha256(c.body) <> s.hash
             OR c.checked_at > (SELECT closed_at + ${MAX_CLOCK_SKEW}::interval FROM anchor WHERE seq = ${seq}::int)
         ) AS differing
-      FROM slice`;
+      FROM slice LEFT JOIN anchor a ON a.seq = ${seq}::int`;
     return {
       hashes: row?.hashes ?? new Uint8Array(),
       whole: row === undefined || row.last === null || row.n === row.last + 1 - from,
