@@ -1,7 +1,10 @@
 import { type ClonedDatabase, cloneDatabase, openSql, openTcpProxy, until } from '@vat/testkit';
 import { connectDatabase } from './connect-database.js';
 import { connectReader } from './connect-reader.js';
+import { connectClient } from './prepare-connection.js';
 import { query } from './query.js';
+import { statementsOn } from './statements-on.js';
+import { takeLock } from './take-lock.js';
 
 let cloned: ClonedDatabase;
 beforeAll(async () => {
@@ -85,6 +88,27 @@ test('Postgres ends the transaction of a process that stands still, and with it 
   } finally {
     await Promise.all([stopped.close(), other.close()]);
     await proxy.close();
+  }
+});
+
+test('Postgres ends the connections of a machine that is gone within a minute', async () => {
+  const options = { url: cloned.url, applicationName: 'gone', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000 };
+  const database = connectDatabase({ ...options, maxConnections: 1 });
+  const large = connectReader({ ...options, maxConnections: 1 });
+  const locker = await connectClient(cloned.url);
+  await locker.query('BEGIN');
+  expect(await takeLock(locker, [1, 2])).toBe(true);
+  try {
+    for (const reader of [database.db, large.reader, statementsOn(locker)]) {
+      const settings = ['idle', 'interval', 'count'].map((name) => `tcp_keepalives_${name}`);
+      const rows = await query(reader, { value: 'int4' })`
+        SELECT current_setting(name)::int AS value FROM unnest(${settings}::text[]) AS name`;
+      const [idle = 0, interval = 0, count = 0] = rows.map(({ value }) => value);
+      expect(idle).toBeGreaterThan(0);
+      expect(idle + interval * count).toBeLessThanOrEqual(60);
+    }
+  } finally {
+    await Promise.all([database.close(), large.close(), locker.end()]);
   }
 });
 

@@ -7,6 +7,16 @@ type Connected = pg.ClientBase & { processID?: number | null };
 /** The parameters of a session on a direct connection, such as a time-out. */
 type SessionSettings = Readonly<Record<string, string>>;
 
+/**
+ * Postgres asks a client that is silent for half a minute for a sign of life, three times. Without this the connections of a machine
+ * that is gone count for two hours, by the defaults of Linux, and those of the processes that replace it exceed `max_connections`.
+ */
+export const SIGNS_OF_LIFE: SessionSettings = {
+  tcp_keepalives_idle: '30',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '3',
+};
+
 /** Connects without a pool. A connection that breaks between two statements fails the next one. */
 export const connectClient = async (url: string, applicationName?: string): Promise<pg.Client> => {
   const client = new pg.Client({
@@ -23,8 +33,8 @@ export const connectClient = async (url: string, applicationName?: string): Prom
 };
 
 /**
- * Prepares a new connection, in one round trip: its time zone is UTC and, if it is direct, it has the settings of `session`.
- * Returns whether it is direct. A server sends the process id of its backend when a connection starts; a pooler such as
+ * Prepares a new connection, in one round trip: its time zone is UTC and, if it is direct, it ends soon after its machine is gone,
+ * and has the settings of `session`. Returns whether it is direct. A server sends the process id of its backend when a connection starts; a pooler such as
  * PgBouncer cannot and sends a number of its own.
  *
  * Nothing of this is a start-up parameter, since PgBouncer refuses connections with parameters that it does not know. It
@@ -40,7 +50,7 @@ export const prepareConnection = async (client: pg.ClientBase, session: SessionS
     `SELECT own.direct, set_config('TimeZone', 'UTC', false),
        (SELECT count(set_config(key, value, false)) FROM jsonb_each_text($2::jsonb) WHERE own.direct)
      FROM (SELECT pg_backend_pid() = $1::int AS direct) AS own`,
-    [(client as Connected).processID ?? 0, JSON.stringify(session)],
+    [(client as Connected).processID ?? 0, JSON.stringify({ ...SIGNS_OF_LIFE, ...session })],
   );
   return rows[0]?.direct === true;
 };

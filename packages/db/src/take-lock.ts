@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { SIGNS_OF_LIFE } from './prepare-connection.js';
 
 const POLL_MS = 200;
+/** The lock lasts as long as its process works, and no longer than a minute after its machine is gone. */
+const WHILE_ALIVE = Object.entries({ idle_in_transaction_session_timeout: '0', ...SIGNS_OF_LIFE })
+  .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
+  .join('; ');
 
 /**
  * Waits until nobody else has an advisory lock, and takes it in the open transaction of `client`: a pooler in transaction mode
@@ -20,7 +25,7 @@ export const takeLock = async (
     );
     const taken = rows[0]?.taken === true;
     if (!taken && performance.now() < until) continue;
-    await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await client.query(WHILE_ALIVE);
     return taken;
   }
 };
