@@ -118,7 +118,7 @@ export const composeChecks = (
       );
   const flushing = setInterval(() => void flushStatistics(), STATISTICS_INTERVAL_MS);
 
-  const pacing = createPacing(now);
+  const pacing = createPacing();
   const gates = createLookupGates({
     connection: context.producerRedis,
     prefix: settings.REDIS_PREFIX,

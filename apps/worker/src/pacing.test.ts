@@ -3,7 +3,7 @@ import { createPacing } from './upstreams.js';
 
 const start = () => {
   let ms = 0;
-  const pacing = createPacing(() => new Date(ms));
+  const pacing = createPacing(() => ms);
   const holdAt = (to: number) => {
     ms = to;
     return pacing.holdMs();
@@ -32,4 +32,5 @@ test('a shorter wait does not end a longer one', () => {
   pacing.note(outcome('global', 9_000));
   pacing.note(outcome('global', 1_000));
   expect(holdAt(5_000)).toBe(4_000);
+  expect(holdAt(5_000.25)).toBe(4_000);
 });

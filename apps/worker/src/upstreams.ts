@@ -54,6 +54,8 @@ const BLOCKED_PAUSE_MS = 3_000;
 /**
  * Pauses all lookups after the upstream reported what concerns the whole service. Per process: the upstream reports it to each
  * of them. What concerns one member state is in its gate.
+ * By a monotonic clock: when the shared one is set back, a pause of a quarter of a second would stop the queues of all member states
+ * for as long as that.
  */
 export type Pacing = {
   /** Milliseconds until lookups may be made again; 0 when they may be made now. */
@@ -61,13 +63,14 @@ export type Pacing = {
   note: (outcome: LookupOutcome) => void;
 };
 
-export const createPacing = (now: () => Date): Pacing => {
+export const createPacing = (now = () => performance.now()): Pacing => {
   let pausedUntil = 0;
   const pause = (ms: number): void => {
-    pausedUntil = Math.max(pausedUntil, now().getTime() + ms);
+    pausedUntil = Math.max(pausedUntil, now() + ms);
   };
   return {
-    holdMs: () => Math.max(0, pausedUntil - now().getTime()),
+    // Redis takes whole milliseconds.
+    holdMs: () => Math.max(0, Math.ceil(pausedUntil - now())),
     note: (outcome) => {
       if (outcome.retryAfter?.scope === 'global') pause(outcome.retryAfter.ms);
       if (outcome.kind !== 'no_answer') return;

@@ -25,6 +25,16 @@ describe('a circuit', () => {
     expect(circuit.refusal()).toBeNull();
   });
 
+  test('permits a call after the clock was set back by more than the pause', () => {
+    const { circuit, fail, pass } = setUp();
+    fail(FAILURES);
+    pass(-3_600_000);
+    expect(circuit.refusal()).toBeNull();
+    expect(circuit.refusal()).not.toBeNull();
+    pass(PAUSE_MS);
+    expect(circuit.refusal()).toBeNull();
+  });
+
   test('counts only consecutive failures: an answer resets the count', () => {
     const { circuit, fail } = setUp();
     for (let n = 0; n < 5; n += 1) {

@@ -26,11 +26,11 @@ type CircuitOptions = {
  */
 export const createCircuit = ({ now, failures: maxFailures = 5, pauseMs = 60_000 }: CircuitOptions): Circuit => {
   let failures = 0;
-  let pause: { until: number; why: string } | null = null;
+  let pause: { until: number; ms: number; why: string } | null = null;
   let trying = false;
 
   const pauseFor = (ms: number, why: string) => {
-    pause = { until: now().getTime() + ms, why };
+    pause = { until: now().getTime() + ms, ms, why };
     trying = false;
   };
 
@@ -38,8 +38,10 @@ export const createCircuit = ({ now, failures: maxFailures = 5, pauseMs = 60_000
     refusal: () => {
       if (pause === null) return null;
       const at = now().getTime();
-      if (at < pause.until) return `${pause.why}, next try after ${new Date(pause.until).toISOString()}`;
-      pause = { ...pause, until: at + pauseMs };
+      // More is left than the whole pause only if the clock was set back.
+      if (at < pause.until && pause.until - at <= pause.ms)
+        return `${pause.why}, next try after ${new Date(pause.until).toISOString()}`;
+      pause = { ...pause, until: at + pauseMs, ms: pauseMs };
       trying = true;
       return null;
     },

@@ -42,6 +42,17 @@ test('a saturated member state is not down, and its pauses grow to two seconds',
   expect(isDown(after(times(1_000, silence('saturated'))))).toBe(false);
 });
 
+test('a gate that was written while the clock was an hour ahead holds nothing up', () => {
+  const hour = 3_600_000;
+  const saturated = after(times(20, silence('saturated')), hour);
+  expect(enterGate(saturated, DELAYS, 0)).toEqual({ waitMs: 0, gate: { ...saturated, opensAt: 0 } });
+  expect(gateAfter(saturated, silence('saturated'), DELAYS, 0)?.opensAt).toBe(2_000);
+  const down = after(times(DOWN_AFTER, silence('timeout')), hour);
+  const probing = enterGate(down, DELAYS, 0);
+  expect([probing.waitMs, probing.gate?.opensAt]).toEqual([0, 5_000]);
+  expect(enterGate(probing.gate, DELAYS, 1).waitMs).toBe(4_999);
+});
+
 test('numbers that are blocked close nothing', () => {
   expect(after(times(50, silence('blocked', 'VAT_BLOCKED')))).toBeNull();
 });
