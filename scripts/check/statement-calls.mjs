@@ -211,6 +211,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.forgetTimestampRoot(on)(''),
   () => db.findToken(on)(at.check, at.account),
   () => db.findPendingStamp(on)(at.anchor),
+  // Not pending: the statement that deletes one without its check follows.
+  () => db.findPendingStamp(on)(at.check),
   ...OUTCOMES.map((outcome) => () => db.recordStamp(on)({ subjectId: at.anchor, attempts: 1 }, outcome)),
   () => db.requestStampForCheck(on)({ checkId: at.check, accountId: at.account, now: at.now }, KEY),
   () => db.dueStamps(on)(at.soon, null, 500),
