@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { CoverageLine } from '@vat/domain';
+import { type CoverageLine, DOCUMENT_LANGUAGES, type DocumentLanguage } from '@vat/domain';
 import { getDocumentProxy } from 'unpdf';
 import { coverageReportPdf } from './coverage-report-pdf.js';
 
@@ -11,13 +11,13 @@ const lineOf = (n: number, reference: string): CoverageLine => ({
   ...{ input: 'DE136695976', vatNumber: 'DE136695976', supplyDate: '2026-10-31', reference },
 });
 
-const draw = (lines: AsyncIterable<CoverageLine>): Promise<Uint8Array> => {
+const draw = (lines: AsyncIterable<CoverageLine>, language: DocumentLanguage = 'en'): Promise<Uint8Array> => {
   const coverage = {
     ...{ id: '0195f1e2-0000-7000-8000-000000000017', label: null, fileName: null, batchId: null, maxAgeDays: 30 },
     ...{ minGrade: 'basic' as const, createdAt: AT },
     ...{ covered: 0, stale: 0, weak: 0, invalid: 0, missing: 300, total: 300 },
   };
-  return coverageReportPdf({ coverage, lines, language: 'en', issuedAt: AT, serviceUrl: 'https://vat.example' });
+  return coverageReportPdf({ coverage, lines, language, issuedAt: AT, serviceUrl: 'https://vat.example' });
 };
 
 async function* linesWith(count: number, referenceOf: (n: number) => string): AsyncGenerator<CoverageLine> {
@@ -39,6 +39,16 @@ test('a cell that is cut ends within its column', async () => {
     expect.stringMatching(/^\[U\+4E40\].*…$/),
   ]);
   for (const { transform, width } of cut) expect(transform[4] + width).toBeLessThanOrEqual(48 + 499);
+});
+
+test.each(DOCUMENT_LANGUAGES)('shares have the decimal sign of the language (%s)', async (language) => {
+  const bytes = await draw(linesWith(0, String), language);
+  const document = await getDocumentProxy(new Uint8Array(bytes));
+  const { items } = await (await document.getPage(1)).getTextContent();
+  await document.destroy();
+  const shares = items.flatMap((item) => ('str' in item ? (/\d+[.,]\d %/.exec(item.str) ?? []) : []));
+  const zero = language === 'en' ? '0.0 %' : '0,0 %';
+  expect(shares).toEqual([zero, zero, zero, zero, language === 'en' ? '100.0 %' : '100,0 %']);
 });
 
 test('the memory for a report does not grow with its lines', async () => {

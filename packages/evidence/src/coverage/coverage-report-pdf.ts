@@ -24,9 +24,9 @@ const utc = (at: Date): string =>
 /** `12 345` with a space that no line breaks at. */
 const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, '\u00a0');
 
-const shareOf = (n: number, total: number): string =>
+const shareOf = (n: number, total: number, decimal: string): string =>
   // Rounded down, so that 100 % means all.
-  total === 0 ? '' : `${(Math.floor((1_000 * n) / total) / 10).toFixed(1)} %`;
+  total === 0 ? '' : `${(Math.floor((1_000 * n) / total) / 10).toFixed(1).replace('.', decimal)} %`;
 
 const WIDTHS = [8, 22, 15, 16, 23, 24];
 
@@ -67,7 +67,7 @@ export const coverageReportPdf = async (report: CoverageReport): Promise<Uint8Ar
   page.row(texts.asOf, utc(coverage.createdAt));
   page.section(texts.rules);
   page.row(texts.maxAge, texts.days(coverage.maxAgeDays));
-  const { explained, grades } = TERMS[language];
+  const { explained, grades, decimal } = TERMS[language];
   page.row(texts.minGrade, explained(coverage.minGrade, grades[coverage.minGrade]));
   page.row(texts.day, texts.dayIsUtc);
   page.section(texts.totals);
@@ -75,7 +75,9 @@ export const coverageReportPdf = async (report: CoverageReport): Promise<Uint8Ar
   for (const status of COVERAGE_STATUSES) {
     const { word, meaning } = texts.statuses[status];
     const n = coverage[status];
-    page.row(word, `${grouped(n)}   ${shareOf(n, coverage.total)}   ${meaning}`, { face: n > 0 ? 'bold' : 'plain' });
+    page.row(word, `${grouped(n)}   ${shareOf(n, coverage.total, decimal)}   ${meaning}`, {
+      face: n > 0 ? 'bold' : 'plain',
+    });
   }
   if (isComplete) page.paragraph(texts.noGaps);
   else
