@@ -300,7 +300,8 @@ def find_openssl(folder):
 
 
 def openssl(*arguments, given=b''):
-    """Runs openssl with absolute paths and returns the completed process (`returncode`, `stdout`, `stderr`)."""
+    """Runs openssl with absolute paths, or paths below its folder. Returns the completed process (`returncode`, `stdout`,
+    `stderr`)."""
     program = context['openssl']
     return subprocess.run([program.path, *arguments], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           cwd=program.folder, env=program.environment)
@@ -586,8 +587,14 @@ def verify_signature(data, stamp, stamped, seconds, roots):
     fields = signed_data(data)
     signer = signer_of(fields)
     if not is_pss(signer):
-        untrusted = ['-untrusted', path_of(INTERMEDIATES)] if has_intermediates else []
-        return openssl('ts', '-verify', '-data', path_of(stamped), '-in', path_of(stamp), *trusted, *untrusted)
+        # OpenSSL 3 takes a list of files here, divided at spaces and commas, which the path of a dossier may contain. So it gets
+        # a copy below the folder in which it runs, by a relative path; one for each time-stamp, since they run at the same time.
+        with tempfile.TemporaryDirectory(dir=context['openssl'].folder) as folder:
+            copy = os.path.join(os.path.basename(folder), 'untrusted.pem')
+            with open(os.path.join(folder, 'untrusted.pem'), 'wb') as file:
+                file.write(intermediates())
+            untrusted = ['-untrusted', copy] if has_intermediates else []
+            return openssl('ts', '-verify', '-data', path_of(stamped), '-in', path_of(stamp), *trusted, *untrusted)
     check_named_certificate(signer, certificates_in(fields))
     if pss_digest(signer[4][1]) != algorithm_of(signer[2][1]):
         raise ValueError('its signature is not of the kind that it names')

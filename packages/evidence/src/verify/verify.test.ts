@@ -1,4 +1,4 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTimestamper } from '../timestamp/create-timestamper.js';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '../timestamp/development-authority.js';
@@ -23,6 +23,15 @@ describe('a dossier', () => {
     expect(python.output).toMatch(/note .* who made them is not proved by that\. README.txt explains/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
+  });
+
+  // OpenSSL 3 divides some of its arguments at these.
+  it('verifies in a folder whose name has spaces and commas', async () => {
+    const folder = path.join(await auditor.makeFolder(), 'Müller, Prüfung 2026');
+    await cp(auditor.original, folder, { recursive: true });
+    expect(await verify(folder)).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+    const shell = await auditor.run('sh', [path.join(folder, 'verify.sh')], '/');
+    expect(shell).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
   });
 
   it('is not reported as wrong if the programs of the machine are unsuitable', async () => {
