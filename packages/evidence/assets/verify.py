@@ -1212,9 +1212,19 @@ def main():
     sys.stdout.reconfigure(errors='backslashreplace')
     context['json'] = given.json
     path = os.path.abspath(given.dossier or os.path.dirname(os.path.abspath(__file__)))
+    roots = given.roots and os.path.abspath(given.roots)
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as unpacked:
-        reason = open_dossier(path, unpacked) or missing_openssl(scratch)
-        return not_checked(*reason) if reason else report(given.roots and os.path.abspath(given.roots))
+        reason = open_dossier(path, unpacked) or missing_openssl(scratch) or (roots and unusable_roots(roots))
+        return not_checked(*reason) if reason else report(roots)
+
+
+def unusable_roots(path):
+    """Why the file of --roots cannot be used, which says nothing about the dossier, or None."""
+    try:
+        why = None if certificate_blocks(path) else 'it does not contain whole certificates in PEM'
+    except OSError as error:
+        why = error.strerror
+    return why and ('no_roots', 'the file of --roots, %s, cannot be used: %s.' % (ascii(path), why))
 
 
 def missing_openssl(scratch):

@@ -68,6 +68,21 @@ describe('a dossier', () => {
     expect(refused).toEqual({ code: 1, output: expect.stringMatching(/WRONG SHA256SUMS.tsr does not verify/) });
   });
 
+  it('is not reported as wrong if the given roots cannot be used', async () => {
+    const folder = await auditor.makeFolder();
+    await writeFile(path.join(folder, 'root.der'), Buffer.of(0x30, 0x82));
+    for (const [name, why] of [
+      ['none.pem', /none\.pem', cannot be used: No such file/],
+      ['root.der', /root\.der', cannot be used: it does not contain whole certificates in PEM/],
+      ['', /cannot be used: Is a directory/],
+    ] as const) {
+      const { code, output } = await verify(auditor.original, '--roots', path.join(folder, name));
+      expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(why) });
+      expect(output).toMatch(/\nNOT CHECKED/);
+      expect(output).not.toContain('DOES NOT HOLD');
+    }
+  });
+
   it('of an authority with RSA keys and an unknown root verifies up to its topmost certificate', async () => {
     const authority = auditor.makeAuthority('Rootless', { key: 'rsa' });
     const folder = await auditor.makeDossier(1, { ...stampsOf(authority), certificates: [authority.intermediate] });
