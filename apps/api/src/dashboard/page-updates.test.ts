@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { PAGE_TOPICS } from '@vat/domain';
-import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import { configureWebhook, numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw, type RawConnection } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser, openSignedIn } from './browser.fixture.js';
 
@@ -170,10 +170,7 @@ test('changes of watches and deliveries are published', async () => {
       .slice(before)
       .some(({ topic }) => topic === 'watches'),
   );
-  await world.sql(
-    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
-     SELECT account_id, 'https://203.0.113.1/', '\\x00', 'whsec_ab', now() FROM app_user WHERE email = 'owner@example.com'`,
-  );
+  await configureWebhook(world, account, 'https://203.0.113.1/');
   const { body: sent } = await owner.call('post', '/webhook/test').expect(202);
   await receives(page, 'deliveries', sent.delivery_id);
 });

@@ -1,5 +1,5 @@
 import { DASHBOARD_OPERATIONS, type DashboardOperation } from '@vat/contracts';
-import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import { configureWebhook, numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 import { databaseText } from './everything.fixture.js';
@@ -21,18 +21,16 @@ let account: TestAccount;
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   world = await startWorld({ settings: { ANCHOR_EVERY: '1s', WATCHES_EVERY: '300ms' } });
-  [account] = await Promise.all([
+  const accounts = await Promise.all([
     world.newAccount({ email: 'victim@example.com' }),
     world.newAccount({ email: 'stranger@example.com' }),
   ]);
+  [account] = accounts;
   [victim, stranger] = [openBrowser(world.baseUrl()), openBrowser(world.baseUrl())];
   await Promise.all([victim.signIn('victim@example.com'), stranger.signIn('stranger@example.com')]);
 
   const made = async (path: string, body: object) => (await victim.call('post', path, body).expect(201)).body;
-  await world.sql(
-    `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
-     SELECT account_id, 'https://203.0.113.1/', '\\x00', 'whsec_ab', now() FROM app_user`,
-  );
+  for (const each of accounts) await configureWebhook(world, each, 'https://203.0.113.1/');
   const check = await made('/checks', { vat_number: numberOf('DE', 1) });
   await victim.call('post', `/checks/${check.id}/timestamp`);
   await until('the time-stamp', async () => (await victim.call('get', `/checks/${check.id}/timestamp`)).status === 200);
