@@ -10,6 +10,7 @@ const LEAF_PAGE = columns({
   n: 'int4',
   last: 'int4?',
   ranged: 'bool?',
+  more: 'bool',
   differing: typed<LeafDifference[] | null>('jsonb?'),
 });
 const CHECK_STAMP = columns({
@@ -42,14 +43,18 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
   },
 
   leaves: async (seq, from, limit) => {
-    // No index is unique: no place before the first page is left out, and no second leaf of the last place of a page.
+    // No index is unique: no place before the first page is left out, and no second leaf of a place. A page is a range of places and
+    // no number of rows: until statistics are made of a new anchor, Postgres expects few leaves and would sort all of them for each page.
+    // The limit is for places with many leaves: one more than there are places shows that the page is not whole.
     const [row] = await query(db, LEAF_PAGE)`
       WITH slice AS MATERIALIZED (
         SELECT check_id, leaf_index, hash FROM anchor_leaf
         WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from === 0 ? LOWEST_PLACE : from}::int
-        ORDER BY leaf_index FETCH FIRST (${limit}::int) ROWS WITH TIES
+          AND leaf_index < ${from + limit}::int
+        LIMIT ${limit + 1}::int
       )
       SELECT string_agg(slice.hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last,
+        EXISTS (SELECT FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from + limit}::int) AS more,
         -- Proofs read this range alone.
         bool_and(slice.check_id BETWEEN COALESCE(a.first_leaf, ${NIL}::uuid) AND COALESCE(a.last_leaf, ${MAX_ID}::uuid))
           AS ranged, (
@@ -63,7 +68,9 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       FROM slice LEFT JOIN anchor a ON a.seq = ${seq}::int`;
     return {
       hashes: row?.hashes ?? new Uint8Array(),
-      whole: row === undefined || row.last === null || row.n === row.last + 1 - from,
+      whole:
+        row === undefined ||
+        (row.n === (row.last === null ? 0 : row.last + 1 - from) && (row.n === limit || !row.more)),
       ranged: row?.ranged ?? true,
       differing: row?.differing ?? [],
     };
