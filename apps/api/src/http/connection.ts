@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { presentError } from '@vat/contracts';
@@ -107,6 +108,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
+/** Node's own field: the response that a socket is sending. */
+type HasMessage = { _httpMessage?: { headersSent: boolean } | null };
+
 /** The connection stays open this long after the answer: closing it with unread bytes would reset it, and the answer would be lost. */
 const LINGER_MS = 1_000;
 
@@ -120,8 +124,11 @@ export const refuseBrokenCall = (log: Logger) => {
   return (error: { code?: string }, socket: Duplex): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
+    // Browsers open connections ahead of use. An answer to one on which nothing was asked would become that of the call that is
+    // just being sent; a closed one makes them send it on another connection.
+    const { bytesRead, _httpMessage: current } = socket as Partial<Socket> & HasMessage;
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0) return void socket.destroy();
     // As Node's default handler does: nothing may be written into an answer that has begun.
-    const { _httpMessage: current } = socket as { _httpMessage?: { headersSent: boolean } | null };
     if (!socket.writable || current?.headersSent || error.code === 'ECONNRESET') return void socket.destroy();
     const id = randomUUID();
     log.info('Refused a malformed HTTP request.', { request_id: id, reason: error.code });
