@@ -8,10 +8,10 @@ type Connected = pg.ClientBase & { processID?: number | null };
 type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * Postgres asks a client that is silent for half a minute for a sign of life, three times. Without this the connections of a machine
+ * Postgres sends TCP keepalives to a client that is silent for half a minute, and closes after three without an answer. Without this the connections of a machine
  * that is gone count for two hours, by the defaults of Linux, and those of the processes that replace it exceed `max_connections`.
  */
-export const SIGNS_OF_LIFE: SessionSettings = {
+export const TCP_KEEPALIVE: SessionSettings = {
   tcp_keepalives_idle: '30',
   tcp_keepalives_interval: '10',
   tcp_keepalives_count: '3',
@@ -50,7 +50,7 @@ export const prepareConnection = async (client: pg.ClientBase, session: SessionS
     `SELECT own.direct, set_config('TimeZone', 'UTC', false),
        (SELECT count(set_config(key, value, false)) FROM jsonb_each_text($2::jsonb) WHERE own.direct)
      FROM (SELECT pg_backend_pid() = $1::int AS direct) AS own`,
-    [(client as Connected).processID ?? 0, JSON.stringify({ ...SIGNS_OF_LIFE, ...session })],
+    [(client as Connected).processID ?? 0, JSON.stringify({ ...TCP_KEEPALIVE, ...session })],
   );
   return rows[0]?.direct === true;
 };

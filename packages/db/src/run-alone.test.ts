@@ -63,7 +63,7 @@ test('a process that stands still loses its task to another one, and one that wo
   });
   try {
     const alone = runAlone(one.db);
-    const slow = await start('sweep', distant, { endMs: 1_000, beatMs: 200 });
+    const slow = await start('sweep', distant, { endMs: 1_000, heartbeatMs: 200 });
     expect(await alone('sweep', async () => 'second', 2_500)).toBeNull();
     proxy.freeze();
     expect(await alone('sweep', async () => 'second', 10_000)).toEqual({ done: 'second' });

@@ -17,14 +17,14 @@ const CONNECT_MS = 5_000;
  * process stands still, or its machine or network is gone. Milliseconds. Less than the minute within which the sweep enqueues
  * everything after a loss of Redis, which may have been on the same machine.
  */
-const SILENCE = { endMs: 30_000, beatMs: 5_000 };
+const SILENCE = { endMs: 30_000, heartbeatMs: 5_000 };
 
-/** Sends `beat` at intervals, one at a time. Call the result to stop; it resolves when the last one has ended. */
-const sendBeats = (beat: () => Promise<unknown>, everyMs: number): (() => Promise<void>) => {
+/** Sends `heartbeat` at intervals, one at a time. Call the result to stop; it resolves when the last one has ended. */
+const sendHeartbeats = (heartbeat: () => Promise<unknown>, everyMs: number): (() => Promise<void>) => {
   let open: Promise<void> | null = null;
   const timer = setInterval(() => {
     // A transaction that has ended fails at its end.
-    open ??= beat()
+    open ??= heartbeat()
       .catch(() => undefined)
       .then(() => {
         open = null;
@@ -40,7 +40,7 @@ const sendBeats = (beat: () => Promise<unknown>, everyMs: number): (() => Promis
  * Postgres keeps the snapshot of a transaction's last query until its next statement; this one needs none. It also shows that the
  * process works.
  */
-const beat = (tx: Queryable, endMs: number): Promise<unknown> =>
+const heartbeat = (tx: Queryable, endMs: number): Promise<unknown> =>
   tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = ${Prisma.raw(String(endMs))}`;
 
 /**
@@ -51,7 +51,7 @@ const beat = (tx: Queryable, endMs: number): Promise<unknown> =>
  * that of another process.
  */
 export const runAlone =
-  (db: Database, { endMs, beatMs } = SILENCE) =>
+  (db: Database, { endMs, heartbeatMs } = SILENCE) =>
   async <T>(task: keyof typeof TASKS, work: () => Promise<T>, waitMs = 0): Promise<{ done: T } | null> =>
     db.$transaction(
       async (tx) => {
@@ -60,12 +60,12 @@ export const runAlone =
           const [lock] = await query(tx, { taken: 'bool' })`
             SELECT pg_try_advisory_xact_lock(${TASK_LOCKS}::int, ${TASKS[task]}::int) AS taken`;
           if (lock?.taken) {
-            await beat(tx, endMs);
-            const stopBeats = sendBeats(() => beat(tx, endMs), beatMs);
+            await heartbeat(tx, endMs);
+            const stopHeartbeats = sendHeartbeats(() => heartbeat(tx, endMs), heartbeatMs);
             try {
               return { done: await work() };
             } finally {
-              await stopBeats();
+              await stopHeartbeats();
             }
           }
           if (performance.now() >= until) return null;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { SIGNS_OF_LIFE } from './prepare-connection.js';
+import { TCP_KEEPALIVE } from './prepare-connection.js';
 
 const POLL_MS = 200;
 /** The lock lasts as long as its process works, and no longer than a minute after its machine is gone. */
-const WHILE_ALIVE = Object.entries({ idle_in_transaction_session_timeout: '0', ...SIGNS_OF_LIFE })
+const WHILE_ALIVE = Object.entries({ idle_in_transaction_session_timeout: '0', ...TCP_KEEPALIVE })
   .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
   .join('; ');
 

@@ -29,6 +29,6 @@ test('a request whose headers do not arrive in time is refused', async () => {
   expect(received).toContain('The request did not arrive in time.');
 });
 
-test('a connection on which nothing was asked is closed without an answer, which the next call on it would take for its own', async () => {
+test('a connection without a request is closed without an answer', async () => {
   expect(await receivedFor('')).toBe('');
 });

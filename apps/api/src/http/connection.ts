@@ -124,8 +124,8 @@ export const refuseBrokenCall = (log: Logger) => {
   return (error: { code?: string }, socket: Duplex): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    // Browsers open connections ahead of use. An answer to one on which nothing was asked would become that of the call that is
-    // just being sent; a closed one makes them send it on another connection.
+    // Browsers open connections before they need them. An answer on a connection without a request would be taken for the answer to a
+    // request that is just being sent; when it is closed, they send that request on another one.
     const { bytesRead, _httpMessage: current } = socket as Partial<Socket> & HasMessage;
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0) return void socket.destroy();
     // As Node's default handler does: nothing may be written into an answer that has begun.

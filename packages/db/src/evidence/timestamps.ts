@@ -82,8 +82,8 @@ export const findToken =
   };
 
 /**
- * Deletes the pending time-stamp of a check that is not stored. It was requested while the retention deleted the check, and would
- * be due, and reported as waiting, for ever.
+ * Deletes the pending time-stamp of a check that is not stored. It was requested while retention deleted the check, and would
+ * remain due and be counted as pending.
  */
 const deleteStampWithoutCheck = (db: Queryable, checkId: string): Promise<number> =>
   db.$executeRaw`
