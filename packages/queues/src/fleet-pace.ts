@@ -3,7 +3,7 @@ import { defineScript, type RedisConnection } from './connect-redis.js';
 
 /**
  * Reserves the next start, by the clock of Redis. The key holds the time from which the next call may start, and expires at
- * that time, so that a clock that was set back delays nothing for longer than one wait.
+ * that time. After that clock was set back the source is skipped until it has caught up.
  */
 const RESERVE = `
 local gap, longest = tonumber(ARGV[1]), tonumber(ARGV[2])
