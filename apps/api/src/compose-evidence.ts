@@ -27,7 +27,7 @@ import { enqueueStamp } from '@vat/queues';
 import { errorFields, type SettingsOf } from '@vat/runtime';
 import type { ApiContext } from './api-context.js';
 import { coverageFiles } from './coverage/coverage-files.js';
-import { openSealer } from './exports/dossier-source.js';
+import { openSealers } from './exports/dossier-source.js';
 import { holdLease } from './exports/send-zip.js';
 import type { AnchorRoutesDeps } from './routes/anchors.js';
 import type { ExportRoutesDeps } from './routes/exports.js';
@@ -120,7 +120,7 @@ export const composeEvidence = (
         readResults: readCoverageResults(db),
         baseUrl: context.baseUrl,
       }),
-      sealer: openSealer({
+      newSealer: openSealers({
         stamp: timestamper.stamp,
         onFailure: (error) => log.warn('A dossier could not be time-stamped.', errorFields(error)),
       }),

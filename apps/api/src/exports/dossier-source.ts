@@ -119,11 +119,12 @@ export const dossierSource = (
   return { checks: checks(), requests: requests(), anchors: anchors(), links: links(), watchChanges: watchChanges() };
 };
 
-/** Time-stamps complete dossiers. `stamp` resolves to null when the authority does not answer. */
+/** Time-stamps one complete dossier. */
 export type Sealer = {
-  stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>;
   /** The PEM certificates of the authority, including those in its tokens; empty when it does not answer. */
   certificates: () => Promise<readonly string[]>;
+  /** Resolves to null when the authority does not answer, or with other certificates than those above. */
+  stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>;
 };
 
 type OpenSealerDeps = { stamp: Timestamper['stamp']; onFailure: (error: unknown) => void };
@@ -131,27 +132,37 @@ type OpenSealerDeps = { stamp: Timestamper['stamp']; onFailure: (error: unknown)
 const NO_BYTES = new Uint8Array();
 
 /**
- * Opens the sealer of a process. A dossier contains the authority's certificates before it is stamped. For the first dossier
- * they are obtained by stamping an empty input; later dossiers use those of the latest stamp.
+ * Opens sealers of dossiers. A dossier contains the authority's certificates before it is stamped. For the first one of the
+ * process they are obtained by stamping an empty input; later ones contain those of the latest stamp. A stamp with others
+ * could not be verified with the dossier alone, so that dossier has none.
  */
-export const openSealer = ({ stamp, onFailure }: OpenSealerDeps): Sealer => {
+export const openSealers = ({ stamp, onFailure }: OpenSealerDeps): (() => Sealer) => {
   let latest: readonly string[] | null = null;
-  const sealed = async (bytes: Uint8Array): Promise<Uint8Array | null> => {
+  const request = async (bytes: Uint8Array) => {
     try {
       const { tokenBytes, certificates } = await stamp(bytes);
       // The path to the root and all other certificates in the token: the verifier checks every byte of the seal.
       latest = [...certificates, ...tokenCertificates(tokenBytes)];
-      return tokenBytes;
+      return { tokenBytes, certificates: latest };
     } catch (error) {
       onFailure(error);
       return null;
     }
   };
-  return {
-    stamp: sealed,
-    certificates: async () => {
-      if (latest === null) await sealed(NO_BYTES);
-      return latest ?? [];
-    },
+  return () => {
+    let contained: readonly string[] = [];
+    return {
+      certificates: async () => {
+        if (latest === null) await request(NO_BYTES);
+        contained = latest ?? [];
+        return contained;
+      },
+      stamp: async (bytes) => {
+        const stamped = await request(bytes);
+        if (stamped?.certificates.every((certificate) => contained.includes(certificate))) return stamped.tokenBytes;
+        if (stamped) onFailure(new Error('the authority has changed its certificates; the next dossier contains them'));
+        return null;
+      },
+    };
   };
 };

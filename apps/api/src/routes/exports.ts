@@ -33,7 +33,7 @@ export type ExportRoutesDeps = Pick<DossierSourceDeps, 'read'> & {
   findCoverage: (id: StoredId<'coverage'>, accountId: string) => Promise<Coverage | null>;
   /** Report and results of a coverage, for its dossier. */
   coverageFiles: (coverage: Coverage, accountId: string, createdAt: Date) => AsyncIterable<DossierFile>;
-  sealer: Sealer;
+  newSealer: () => Sealer;
   /** PEM certificates to which the chain of a time-stamp may lead. */
   trustedRoots: readonly string[];
   now: () => Date;
@@ -44,7 +44,7 @@ const fileNameOf = (at: Date): string => `vat-dossier-${at.toISOString().slice(0
 
 /** The routes of /v1/exports. */
 export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossier'> => {
-  const { read, proveMany: prove, sealer, trustedRoots } = deps;
+  const { read, proveMany: prove, newSealer, trustedRoots } = deps;
 
   const findLater = findRenewals({ readAnchors: read.anchors, lastStamped: read.lastStamped, trustedRoots });
 
@@ -59,6 +59,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
       for (const pem of tokenCertificates(token)) inTokens.add(pem);
     };
     const source: DossierSource = dossierSource({ read, prove, onToken }, chosen, renewals);
+    const sealer = newSealer();
     const certificates = async () => withIssuers([...inTokens, ...(await sealer.certificates())], trustedRoots);
     return writeDossier(source, { ...options, certificates, stamp: sealer.stamp });
   };
