@@ -55,3 +55,10 @@ test('each source has a pace of its own, and concurrent reservations never share
   });
   expect(await reserveIn(0, { source: 'fi_prh', gapMs: 1_000, maxWaitMs: 0 })).toBe(0);
 });
+
+test('a start stored before the clock of Redis was set back by hours delays no call, and the calls after it are spaced', async () => {
+  const limit = { source: 'cz_ares', gapMs: GAP_MS, maxWaitMs: 2 * GAP_MS } as const;
+  await processes[0]?.set(`${namespace.prefix}:pace:cz_ares`, String(Date.now() + 7_200_000));
+  expect(await reserveIn(0, limit)).toBe(0);
+  expect(await reserveIn(1, limit)).toBeGreaterThan(0);
+});

@@ -1,15 +1,19 @@
 import type { ReserveCall } from '@vat/domain';
 import { defineScript, type RedisConnection } from './connect-redis.js';
 
+/** No call waits that long before it starts. */
+const NO_CALL_WAITS_MS = 600_000;
+
 /**
  * Reserves the next start, by the clock of Redis. The key holds the time from which the next call may start, and expires at
- * that time. After that clock was set back the source is skipped until it has caught up.
+ * that time. A start further ahead than any call waits was stored before that clock was set back, and does not count.
  */
 const RESERVE = `
 local gap, longest = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local start = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
+if start - now > ${NO_CALL_WAITS_MS} then start = now end
 if start - now > longest then return -1 end
 redis.call('SET', KEYS[1], string.format('%.0f', start + gap), 'PX', start + gap - now)
 return start - now
