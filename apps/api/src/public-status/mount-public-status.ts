@@ -17,7 +17,8 @@ type Rendered = { plain: Buffer; zipped: Buffer; etag: string };
 
 const render = async (text: string): Promise<Rendered> => {
   const plain = Buffer.from(text);
-  const etag = `"${createHash('sha256').update(plain).digest('base64url')}"`;
+  // Weak: the same for the compressed form.
+  const etag = `W/"${createHash('sha256').update(plain).digest('base64url')}"`;
   return { plain, zipped: await promisify(gzip)(plain), etag };
 };
 
