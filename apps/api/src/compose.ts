@@ -13,7 +13,7 @@ import {
 import { openPublicLinkKey, publicLinks, unsubscribeLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
 import { createRateLimiter, pingRedis, subscribePageUpdates } from '@vat/queues';
-import { type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
+import { errorFields, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { cached } from './cached.js';
 import { composeBatches } from './compose-batches.js';
@@ -110,6 +110,10 @@ export const compose = (
     Number.POSITIVE_INFINITY,
   );
   const readLinkKey = () => linkKey(now());
+  // Early, so that the log tells of a wrong SECRET_KEY before the first link or delivery.
+  warmed.then(readLinkKey).catch((error: unknown) => {
+    if (!stopping.aborted) log.error('The key of public links cannot be read.', errorFields(error));
+  });
   const dashboard = composeDashboard(settings, {
     db,
     readLinkKey,

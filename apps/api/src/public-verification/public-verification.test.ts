@@ -167,13 +167,13 @@ const statusOf = async ({ ready }: TestProcess, at: string) => (await fetch(`${S
 test('links survive a change of SECRET_KEY after secrets reseal, with the new key alone', async () => {
   const path = await linkOf((await newCheck('IT00743110157')).id);
   const changed = await world.startApi({ SECRET_KEY: 'another-key-another-key' });
+  const reason = 'Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the key of public links.';
+  await until('the reason in the log, before any call', () => changed.lines().some((line) => line.includes(reason)));
   const refused = await fetch(`${String(changed.ready.base_url)}${path}.json`);
   expect([refused.status, await refused.json()]).toEqual([
     500,
     { error: expect.objectContaining({ code: 'INTERNAL' }) },
   ]);
-  const reason = 'Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the key of public links.';
-  await until('the reason in the log', () => changed.lines().some((line) => line.includes(reason)));
 
   const keys = { SECRET_KEY: 'another-key-another-key', SECRET_KEY_PREVIOUS: String(world.settings.SECRET_KEY) };
   const reseal = ['secrets', 'reseal'];
