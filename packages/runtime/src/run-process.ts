@@ -27,8 +27,8 @@ type ProcessOptions = {
 };
 
 /**
- * Shuts a process down on SIGINT, on SIGTERM, or when its supervisor has exited: readiness off, drain, close, exit 0. An
- * uncaught error is logged and ends the process with 1; the supervisor starts a new one.
+ * Shuts a process down on SIGINT, SIGTERM or SIGHUP (its terminal has closed), or when its supervisor has exited: readiness off,
+ * drain, close, exit 0. An uncaught error is logged and ends the process with 1; the supervisor starts a new one.
  */
 export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, host }: ProcessOptions): void => {
   let stopping = false;
@@ -51,8 +51,7 @@ export const runProcess = ({ log, stopDeadlineMs, beginStop, parts, host }: Proc
     log.info('Stopped.');
     host.exit(0);
   };
-  host.on('SIGTERM', () => void stop('SIGTERM'));
-  host.on('SIGINT', () => void stop('SIGINT'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) host.on(signal, () => void stop(signal));
   host.on('disconnect', () => void stop('supervisor exited'));
   host.on('uncaughtException', (error) => {
     log.error('Uncaught error; the process exits.', errorFields(error));
