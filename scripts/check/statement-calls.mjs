@@ -48,7 +48,10 @@ const reserveTwice = async (reserve) => {
   return [await reserve(limits, new Date(1)), await reserve(limits, new Date(2))];
 };
 /** The second call finds the day's searches used up. @param {ReturnType<typeof db.searchBudget>['take']} take */
-const searchTwice = async (take) => [await take('gleif', '1970-01-01', 1), await take('gleif', '1970-01-01', 1)];
+const searchTwice = async (take) => {
+  const search = { source: /** @type {const} */ ('gleif'), day: '1970-01-01', limit: 1, accountId: ID };
+  return [await take(search), await take(search)];
+};
 
 /**
  * The owner of an account invites a member, who accepts, becomes an auditor and is removed.

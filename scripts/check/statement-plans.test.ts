@@ -24,7 +24,7 @@ const START = new Date(NOW.getTime() - FILLED_DAYS * 86_400_000);
 const BOUNDED_TABLES = [
   ...['_prisma_migrations', 'account', 'api_key', 'app_user', 'newest_event', 'session', 'sign_in_attempt', 'usage'],
   ...['development_authority', 'download_lease', 'export_lease', 'public_link_key', 'source_search', 'timestamp_root'],
-  ...['invitation', 'webhook'],
+  ...['account_search', 'invitation', 'webhook'],
 ];
 
 /** What reads more than a page by its nature, by function. */

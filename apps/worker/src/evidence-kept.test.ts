@@ -103,6 +103,7 @@ describe('erasing an account', () => {
       `INSERT INTO download_lease (account_id, place, holder, expires_at) VALUES (${id}, 1, gen_random_uuid(), now())`,
       `INSERT INTO batch_upload (id, account_id, lines, created_at) VALUES (gen_random_uuid(), ${id}, 1, now())`,
       `INSERT INTO check_day VALUES (${id}, '2026-11-20', 40, 0, 0)`,
+      `INSERT INTO account_search VALUES ('pl_white_list', ${id}, '2026-11-20', 2, 1)`,
       `INSERT INTO usage VALUES (${id}, '2026-11', 3, 1)`,
       `INSERT INTO idempotency_key (account_id, key, fingerprint, created_at, locked_until) VALUES (${id}, 'k', '', now(), now())`,
       `WITH b AS (INSERT INTO batch (id, account_id, state, total, created_at) VALUES (gen_random_uuid(), ${id}, 'running', 1, now()) RETURNING id)

@@ -68,7 +68,7 @@ export const countedSearches = (): SearchBudget & { days: Map<string, { used: nu
   };
   return {
     days,
-    take: async (source, day, limit) => {
+    take: async ({ source, day, limit }) => {
       const counted = dayOf(source, day);
       if (counted.blocked) return 'blocked';
       if (counted.used >= limit) return 'exhausted';

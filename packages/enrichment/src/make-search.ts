@@ -36,7 +36,7 @@ export type SearchDeps = {
 
 type SearchInput = {
   request: SourceRequest;
-  /** Any of the subjects of the request. */
+  /** Any of the subjects of the request; all are of one account. */
   subject: EnrichmentSubject;
   /** Includes the wait before the call. */
   timeoutMs: number;
@@ -91,16 +91,17 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
   };
 
   /** Counts one search of the day; returns the reason when the day permits none, otherwise null. */
-  const reserveSearch = async (day: string, timeoutMs: number): Promise<Search | null> => {
+  const reserveSearch = async (day: string, accountId: string, timeoutMs: number): Promise<Search | null> => {
     const zone = definition.shared?.timeZone;
     const blocked = { skip: `the source blocks us until midnight (${zone})`, code: DAY_CODES.blocked };
     if (blockedDay === day) return blocked;
-    const permit = await within(budget.take(name, day, deps.dailySearches), timeoutMs).catch(() => null);
+    const search = { source: name, day, limit: deps.dailySearches, accountId };
+    const permit = await within(budget.take(search), timeoutMs).catch(() => null);
     if (permit === null) return { skip: "the count of the day's searches cannot be read" };
     if (permit === 'blocked') return blocked;
     if (permit === 'exhausted')
       return {
-        skip: `the day's searches of this source are used up until midnight (${zone})`,
+        skip: `the account's searches of this source for the day are used up until midnight (${zone})`,
         code: DAY_CODES.exhausted,
       };
     return null;
@@ -120,7 +121,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     if (refusal !== null) return { skip: refusal };
 
     const day = dayOf();
-    const refused = day === null ? null : await reserveSearch(day, timeoutMs * MAX_WAIT_SHARE);
+    const refused = day === null ? null : await reserveSearch(day, subject.accountId, timeoutMs * MAX_WAIT_SHARE);
     if (refused) return refused;
 
     const delayMs = await reserveStart(timeoutMs * MAX_WAIT_SHARE - (performance.now() - start));

@@ -46,7 +46,7 @@ const countInDatabase =
       ...{ queryTimeoutMs: DATABASE_TIMEOUT_MS, connectTimeoutMs: DATABASE_TIMEOUT_MS },
     });
     try {
-      await searchBudget(db).take(source, day, limit);
+      await searchBudget(db).take({ source, day, limit, accountId: null });
     } finally {
       await close();
     }

@@ -186,6 +186,7 @@ export const eraseAccount =
       db.downloadLease.deleteMany({ where: { accountId } }),
       db.batchUpload.deleteMany({ where: { accountId } }),
       db.checkDay.deleteMany({ where: { accountId } }),
+      db.accountSearch.deleteMany({ where: { accountId } }),
     ]);
     const watches = await drain(
       () => db.$executeRaw`

@@ -126,13 +126,29 @@ export type EnrichmentSource = {
   consult: (subject: EnrichmentSubject, signal?: AbortSignal) => Promise<EnrichmentFinding>;
 };
 
-/** `exhausted`: the day's searches are used up. `blocked`: the source refuses this service for the rest of the day. */
+/**
+ * `exhausted`: the day's searches are used up, or those left are kept for other accounts. `blocked`: the source refuses this
+ * service for the rest of the day.
+ */
 export type SearchPermit = 'taken' | 'exhausted' | 'blocked';
 
-/** Port: how many searches of a source the whole fleet makes in one calendar day (YYYY-MM-DD, of the source's time zone). */
+/**
+ * Port: how many searches of a source the whole fleet makes in one calendar day (YYYY-MM-DD, of the source's time zone).
+ *
+ * Accounts share them: each that searched lately has an equal share. Beyond its share an account gets what the others are not
+ * expected to need: of each of them as many as it requested on its last day are kept, up to its share.
+ */
 export type SearchBudget = {
-  /** Takes one search out of `limit`. Atomic over the fleet; rejects when the count cannot be read. */
-  take: (source: EnrichmentSourceName, day: string, limit: number) => Promise<SearchPermit>;
+  /**
+   * Takes one search out of `limit` for an account, or for the operator (null). Atomic over the fleet; rejects when the count
+   * cannot be read.
+   */
+  take: (search: {
+    source: EnrichmentSourceName;
+    day: string;
+    limit: number;
+    accountId: string | null;
+  }) => Promise<SearchPermit>;
   /** Stops all searches of that day. */
   block: (source: EnrichmentSourceName, day: string) => Promise<void>;
 };

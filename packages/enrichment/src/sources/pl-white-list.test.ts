@@ -224,7 +224,7 @@ test("when the day's searches are used up, the entry has this reason until midni
         entry: {
           outcome: 'skipped',
           code: 'DAILY_SEARCHES_USED',
-          detail: "the day's searches of this source are used up until midnight (Europe/Warsaw)",
+          detail: "the account's searches of this source for the day are used up until midnight (Europe/Warsaw)",
         },
         exchange: null,
       });
