@@ -111,9 +111,12 @@ export const compose = (
   );
   const readLinkKey = () => linkKey(now());
   // Early, so that the log tells of a wrong SECRET_KEY before the first link or delivery.
-  warmed.then(readLinkKey).catch((error: unknown) => {
-    if (!stopping.aborted) log.error('The key of public links cannot be read.', errorFields(error));
-  });
+  warmed
+    .then(findPublicLinkKey(db))
+    .then((stored) => stored && readLinkKey())
+    .catch((error: unknown) => {
+      if (!stopping.aborted) log.error('The key of public links cannot be read.', errorFields(error));
+    });
   const dashboard = composeDashboard(settings, {
     db,
     readLinkKey,

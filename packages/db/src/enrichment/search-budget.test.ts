@@ -44,7 +44,8 @@ describe('accounts share the searches of a day', () => {
   /** How many of `count` searches are permitted, one after the other. */
   const takeInTurn = async (accountId: string, day: string, count: number) => {
     const permits: SearchPermit[] = [];
-    for (let made = 0; made < count; made += 1) permits.push(await take({ source: 'cz_ares', day, limit: 10, accountId }));
+    for (let made = 0; made < count; made += 1)
+      permits.push(await take({ source: 'cz_ares', day, limit: 10, accountId }));
     return permits.filter((permit) => permit === 'taken').length;
   };
 
