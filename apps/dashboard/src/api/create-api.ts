@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import { parseJson, readError } from './errors.js';
+import { notFromService, parseJson, readError } from './errors.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
@@ -9,7 +9,10 @@ type CallOptions = { query?: Query; body?: unknown; signal?: AbortSignal; header
 
 /** Client of the dashboard API. Paths are relative to /app/api. */
 export type Api = {
-  /** Throws {@link ApiError} for any status other than 2xx, and the TypeError of fetch when the request fails. */
+  /**
+   * Throws {@link ApiError} for any status other than 2xx, {@link notFromService} for a page, and the TypeError of fetch when
+   * the request fails.
+   */
   send: (method: Method, path: string, options?: CallOptions) => Promise<Response>;
   /** Sends the call and parses the JSON response; null when the body is empty. */
   call: <T>(method: Method, path: string, options?: CallOptions) => Promise<T>;
@@ -51,7 +54,11 @@ export const createApi = ({ csrfToken, onSignedOut, onForbidden }: ApiDeps): Api
       // A deletion completes even when the page is closed right after it.
       ...(method === 'DELETE' ? { keepalive: true } : {}),
     });
-    if (response.ok) return response;
+    if (response.ok) {
+      // No call is answered with a page: it would be saved in place of a file, and evidence would seem to be forged.
+      if (response.headers.get('content-type')?.startsWith('text/html')) throw notFromService();
+      return response;
+    }
     // Signing in with a wrong password also returns 401 and ends no session.
     if (response.status === 401 && !(method === 'POST' && path === '/session')) onSignedOut();
     const error = await readError(response);

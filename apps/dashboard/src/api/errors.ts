@@ -146,15 +146,17 @@ export const explainError = (error: unknown): Explanation => {
   };
 };
 
-/** Parses a JSON response. Throws an Error for users when it is none, such as the sign-in page of a proxy. */
+/** The error of a response of something else, such as the sign-in page of a proxy. */
+export const notFromService = (): Error =>
+  new Error('The response is not from the service. A proxy or a sign-in page of your network may be in between.');
+
+/** Parses a JSON response. Throws {@link notFromService} when it is none. */
 export const parseJson = async <T>(response: Response): Promise<T> => {
   const text = await response.text();
   try {
     return (text === '' ? null : JSON.parse(text)) as T;
   } catch {
-    throw new Error(
-      'The response is not from the service. A proxy or a sign-in page of your network may be in between.',
-    );
+    throw notFromService();
   }
 };
 
