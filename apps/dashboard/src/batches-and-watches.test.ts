@@ -170,6 +170,36 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   await page.getByRole('alert').getByText('No gap has a VAT number that can be read.').waitFor();
 });
 
+test('a download that fails says why on the page, and the next one has the name of the file', async () => {
+  const { page } = visit;
+  await choose('Kunden; 1.csv', 'vat_number\nFR40303265045\n');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Kunden; 1.csv' }).waitFor();
+  await page.getByText('completed', { exact: true }).waitFor();
+  const address = page.url();
+  const results = page.getByRole('link', { name: 'Download results (CSV)' });
+  const refusal = { code: 'TOO_MANY_DOWNLOADS', message: 'Two downloads of this account are running.', retry_after: 5 };
+  await page.route('**/results.csv', (route) => route.fulfill({ status: 429, json: { error: refusal } }));
+  await results.click();
+  await page.getByRole('alert').getByText('Two downloads of this account are running. Try again in 5 s.').waitFor();
+  for (const [name, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+    await page.setViewportSize(viewport);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    await saveScreenshot(page, `${name}-failed-download`);
+  }
+  await page.setViewportSize(WIDE);
+  await page.unroute('**/results.csv');
+  await page.route('**/results.csv', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }));
+  await page.locator('a:not([data-pending])', { hasText: 'Download results (CSV)' }).click();
+  await page.getByRole('alert').getByText('The response is not from the service.').waitFor();
+  await page.unroute('**/results.csv');
+  await page.locator('a:not([data-pending])', { hasText: 'Download results (CSV)' }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), results.click()]);
+  expect(download.suggestedFilename()).toBe('Kunden; 1-results.csv');
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  expect(page.url()).toBe(address);
+});
+
 test('a running batch says when it will be done, then what it waits for', async () => {
   const { page } = visit;
   const { world } = dashboard;

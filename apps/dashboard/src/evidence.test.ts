@@ -83,6 +83,19 @@ test('the evidence and the certificate can be downloaded', async () => {
   expect(polish.bytes.includes('/Lang (pl)')).toBe(true);
 });
 
+test('a page of a proxy in place of the evidence is neither saved nor taken for forged evidence', async () => {
+  const { page } = visit;
+  await page.route('**/evidence', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }));
+  await visit.go(`/checks/${checkId}`);
+  for (const name of ['Verify', 'Download evidence']) {
+    await page.getByRole(name === 'Verify' ? 'button' : 'link', { name }).click();
+    await page.getByRole('alert').getByText('The response is not from the service.').first().waitFor();
+    expect(await page.getByText('Not verified').count()).toBe(0);
+    await visit.go(`/checks/${checkId}`);
+  }
+  await page.unroute('**/evidence');
+});
+
 test('the public link of a check is copied, and opens a page that verifies it without a session', async () => {
   const { page } = visit;
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

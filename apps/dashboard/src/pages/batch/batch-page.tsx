@@ -1,12 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { addressOf } from '../../api/create-api.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
 import { useDelete } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Confirm } from '../../parts/confirm.js';
 import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
+import { DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
 import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
@@ -169,12 +169,10 @@ export const BatchPage = () => {
       })}
       actions={() => (
         <>
-          <a className="button primary" href={addressOf(`${path}/results.xlsx`)} download>
+          <DownloadLink primary path={`${path}/results.xlsx`}>
             Download results (Excel)
-          </a>
-          <a className="button" href={addressOf(`${path}/results.csv`)} download>
-            Download results (CSV)
-          </a>
+          </DownloadLink>
+          <DownloadLink path={`${path}/results.csv`}>Download results (CSV)</DownloadLink>
           <Changing>
             <Confirm
               action="Delete"

@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DocumentLanguage } from '@vat/domain';
 import { useState } from 'react';
-import { addressOf, useApi } from '../../api/create-api.js';
+import { useApi } from '../../api/create-api.js';
 import type { Check, CheckLink } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Button, CopyButton } from '../../parts/button.js';
-import { DownloadButton } from '../../parts/confirm.js';
+import { DownloadButton, DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert, Findings } from '../../parts/states.js';
@@ -52,12 +52,9 @@ const OPTIONS = Object.entries(LANGUAGES).map(([value, label]) => ({ value: valu
 /** Downloads the certificate of a check in the language that is chosen beside it. */
 const CertificateLink = ({ checkId }: { checkId: string }) => {
   const [language, setLanguage] = useState(preferredLanguage);
-  const href = addressOf(`/checks/${checkId}/certificate.pdf?lang=${language}`);
   return (
     <>
-      <a className="button" href={href} download={`${checkId}.pdf`}>
-        Certificate (PDF)
-      </a>
+      <DownloadLink path={`/checks/${checkId}/certificate.pdf?lang=${language}`}>Certificate (PDF)</DownloadLink>
       <Select label="Language of the certificate" value={language} options={OPTIONS} onChange={setLanguage} hideLabel />
     </>
   );
@@ -133,9 +130,9 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
         <p role="status">Time-stamp requested. It appears here when it is issued.</p>
       )}
       <div className="actions">
-        <a className="button" href={addressOf(`/checks/${check.id}/evidence`)} download={`${check.id}.json`}>
+        <DownloadLink path={`/checks/${check.id}/evidence`} fileName={`${check.id}.json`}>
           Download evidence
-        </a>
+        </DownloadLink>
         <CertificateLink checkId={check.id} />
         {timestamp !== null && (
           <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>

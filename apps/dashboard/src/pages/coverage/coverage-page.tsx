@@ -1,13 +1,13 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { COVERAGE_COLUMNS, csvRow, scanRows } from '@vat/spreadsheet';
-import { addressOf } from '../../api/create-api.js';
 import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
 import { useApiMutation, useDelete, useIdempotencyKey, useIsShown } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { Confirm, DownloadButton } from '../../parts/confirm.js';
+import { Confirm } from '../../parts/confirm.js';
 import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
+import { DownloadButton, DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
 import { count, counted, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
@@ -176,15 +176,9 @@ export const CoveragePage = () => {
               </Button>
             )}
           </Changing>
-          <a className="button" href={addressOf(`${path}/report.pdf`)} target="_blank" rel="noreferrer">
-            Report (PDF)
-          </a>
-          <a className="button" href={addressOf(`${path}/results.xlsx`)} download>
-            Results (Excel)
-          </a>
-          <a className="button" href={addressOf(`${path}/results.csv`)} download>
-            Results (CSV)
-          </a>
+          <DownloadLink path={`${path}/report.pdf`}>Report (PDF)</DownloadLink>
+          <DownloadLink path={`${path}/results.xlsx`}>Results (Excel)</DownloadLink>
+          <DownloadLink path={`${path}/results.csv`}>Results (CSV)</DownloadLink>
           <DownloadButton
             path={`/exports/dossier.zip?coverage_id=${encodeURIComponent(id)}`}
             fileName={`dossier-${id}.zip`}

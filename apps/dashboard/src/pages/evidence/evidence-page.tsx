@@ -5,8 +5,8 @@ import type { Anchor } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
-import { DownloadButton } from '../../parts/confirm.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
+import { DownloadButton, fileNameOf } from '../../parts/download.js';
 import { Field, Form, filledFields, validatePeriod } from '../../parts/form.js';
 import { byteCount, count, saveFile } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
@@ -83,10 +83,6 @@ const readBody = (response: Response, onBytes: (bytes: number) => void): Promise
   return new Response(response.body?.pipeThrough(count), response).blob();
 };
 
-/** The name that the service gives a file, with its time, so that several exports have different names. */
-const fileNameOf = ({ headers }: Response): string | undefined =>
-  /filename="?([\w.-]+)/.exec(headers.get('content-disposition') ?? '')?.[1];
-
 const FILTERS = ['from', 'to', 'vat_number', 'reference'] as const;
 
 const ExportCard = () => {
@@ -100,6 +96,7 @@ const ExportCard = () => {
     setBytes(0);
     const headers = { Accept: 'application/zip' };
     const response = await api.send('GET', '/exports/dossier.zip', { query, signal, headers });
+    // With its time, so that several exports have different names.
     const name = fileNameOf(response) ?? 'dossier.zip';
     saveFile(await readBody(response, setBytes), name);
     return name;
