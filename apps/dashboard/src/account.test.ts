@@ -1,4 +1,5 @@
 import { until } from '@vat/testkit';
+import type { Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, PASSWORD, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
@@ -210,7 +211,21 @@ test('sign-up shows both keys once, and the first steps are ticked when done', a
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   await page.getByRole('link', { name: 'View check' }).waitFor();
+  // No step is shown as open before it is known whether it is done, neither by old data nor without any.
+  const steps = page.getByRole('region', { name: 'First steps' });
+  const held: Route[] = [];
+  await page.route(/limit=1$/, (route) => void held.push(route));
+  const answer = () => Promise.all(held.splice(0).map((route) => route.continue()));
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByText('checks used').waitFor();
+  await until('the page to ask for the newest check', () => held.length > 0);
+  expect(await steps.count()).toBe(0);
+  await answer();
   await visit.go('/welcome');
+  await until('the page to ask for the newest check and delivery', () => held.length > 1);
+  expect([await steps.count(), await steps.getByRole('listitem').count()]).toEqual([1, 0]);
+  await answer();
+  await page.unroute(/limit=1$/);
   await done.filter({ hasText: 'Make your first check' }).waitFor();
   expect(await page.getByText(/vat_(live|test)_/).count()).toBe(0);
 });

@@ -48,7 +48,8 @@ type QueryOptions<T> = {
   enabled?: boolean;
   /** Poll interval in ms; false for no polling; undefined for data with page updates, which is polled only while they are unavailable. */
   every?: number | false | ((data: T | undefined) => number | false | undefined);
-  retry?: boolean;
+  /** How long the data is kept once no page shows it, in ms; 0 for what may not be shown before it is read again. */
+  gcTime?: number;
 };
 
 /** The poll interval while page updates are unavailable. */
@@ -58,7 +59,7 @@ const POLL_MS = 4_000;
 export const useApiQuery = <T>(
   topic: Topic,
   path: string,
-  { query = {}, enabled = true, every, retry }: QueryOptions<T> = {},
+  { query = {}, enabled = true, every, ...options }: QueryOptions<T> = {},
 ): UseQueryResult<T> => {
   const api = useApi();
   const isLive = useContext(LiveContext);
@@ -70,7 +71,7 @@ export const useApiQuery = <T>(
       const own = typeof every === 'function' ? every(current.state.data) : every;
       return own ?? (isLive ? false : POLL_MS);
     },
-    ...(retry === undefined ? {} : { retry }),
+    ...options,
   });
 };
 

@@ -2,15 +2,15 @@ import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { Label } from 'react-aria-components/Label';
 import { Meter } from 'react-aria-components/Meter';
-import type { Check, Overview, Usage } from '../../api/shapes.js';
-import { type Page as Listed, useApiQuery } from '../../api/use-api-query.js';
+import type { Overview, Usage } from '../../api/shapes.js';
+import { useApiQuery } from '../../api/use-api-query.js';
 import { count } from '../../parts/format.js';
 import { NewCheck } from '../../parts/no-checks-yet.js';
 import { QueryView } from '../../parts/states.js';
 import { Card, Page } from '../../parts/text.js';
 import { Changing } from '../../session/session.js';
 import { ChangeList } from '../watches/change-list.js';
-import { FirstSteps } from '../welcome/welcome-page.js';
+import { FirstSteps, useNewestCheck } from '../welcome/welcome-page.js';
 import { ChecksChart } from './checks-chart.js';
 import { MemberStates } from './member-states.js';
 
@@ -99,8 +99,7 @@ const UsageMeter = () => {
 /** Overview of the account: usage, checks per day, health of member states, latest changes. */
 export const OverviewPage = () => {
   const overview = useApiQuery<Overview>('overview', '/overview', { every: 30_000 });
-  const checks = useApiQuery<Listed<Check>>('checks', '/checks', { query: { limit: 1 } });
-  const isNew = checks.data?.data.length === 0;
+  const isNew = useNewestCheck().data?.data.length === 0;
   return (
     <Page title="Overview" actions={<NewCheck>New check</NewCheck>}>
       <Changing>{isNew && <FirstSteps />}</Changing>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Check, Delivery } from '../../api/shapes.js';
 import { type Page as ListPage, useApiQuery } from '../../api/use-api-query.js';
+import { QueryView } from '../../parts/states.js';
 import { Card, Page, SecretOnce } from '../../parts/text.js';
 import { Changing, useSession } from '../../session/session.js';
 import { useWebhook } from '../settings/webhook-card.js';
@@ -13,7 +14,11 @@ export type FirstKeys = { live_key: string; test_key: string };
 /** Query key of the first keys, which are stored until the page is reloaded. */
 export const FIRST_KEYS = ['first-keys'] as const;
 
-const ONE = { query: { limit: 1 } };
+/** Read again for each page: the steps of before would change before the eyes of the user. */
+const NEWEST = { query: { limit: 1 }, gcTime: 0 };
+
+/** The newest check of the account, if there is one. */
+export const useNewestCheck = () => useApiQuery<ListPage<Check>>('checks', '/checks', NEWEST);
 
 type Step = {
   isDone: boolean;
@@ -23,11 +28,19 @@ type Step = {
   link: { to: '/checks/new' | '/settings' | '/deliveries'; hash?: string };
 };
 
-/** Checklist for a new account. */
+/** Checklist for a new account, shown once it is known which steps are done. */
 export const FirstSteps = () => {
-  const checks = useApiQuery<ListPage<Check>>('checks', '/checks', ONE);
-  const deliveries = useApiQuery<ListPage<Delivery>>('deliveries', '/webhook/deliveries', ONE);
+  const checks = useNewestCheck();
+  const deliveries = useApiQuery<ListPage<Delivery>>('deliveries', '/webhook/deliveries', NEWEST);
   const webhook = useWebhook();
+  const unread = [checks, deliveries, webhook].find(({ data }) => data === undefined);
+  if (unread) {
+    return (
+      <Card title="First steps">
+        <QueryView<unknown> query={unread}>{() => null}</QueryView>
+      </Card>
+    );
+  }
   const steps: Step[] = [
     {
       isDone: (checks.data?.data.length ?? 0) > 0,
