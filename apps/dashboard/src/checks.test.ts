@@ -298,6 +298,36 @@ test('a filter that was cleared does not come back, and the period is validated 
   await page.locator('button[type=submit]:focus', { hasText: 'Filter' }).waitFor();
 });
 
+test('the period of an address is shown in its fields, whole days as dates and other times as such', async () => {
+  const { page } = visit;
+  const from = page.getByLabel('From (UTC)');
+  const to = page.getByLabel('Before (UTC)');
+  const shown = async () => [await from.inputValue(), await to.inputValue()];
+  await visit.go(`/checks?from=2026-11-01T00:00:00Z&to=${encodeURIComponent('2126-11-02T02:30:05+02:00')}`);
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  expect(await shown()).toEqual(['2026-11-01', '2126-11-02T00:30:05']);
+  // What is shown stays a filter together with what is chosen.
+  await page.getByLabel('Validity').selectOption('true');
+  await page.waitForURL(
+    ({ searchParams: chosen }) => chosen.get('valid') === 'true' && chosen.get('to') === '2126-11-02T00:30:05Z',
+  );
+  await page.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  expect([new URL(page.url()).searchParams.get('from'), await shown()]).toEqual([
+    '2026-11-01',
+    ['2026-11-01', '2126-11-02T00:30:05'],
+  ]);
+  await to.fill('2026-11-01T00:00');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('alert').getByText('Before must be later than From.').waitFor();
+  await to.fill('2026-11-01T10:20');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.waitForURL(({ searchParams }) => searchParams.get('to') === '2026-11-01T10:20:00Z');
+  await page.getByText('No checks match these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.locator('input[name=to][type=date]').waitFor();
+  expect(await shown()).toEqual(['', '']);
+});
+
 test('updates do not cancel a slow fetch of a list; one more fetch follows it', async () => {
   const { page } = visit;
   await visit.go('/checks');

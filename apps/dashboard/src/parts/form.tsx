@@ -79,21 +79,27 @@ export const Form = ({ onSubmit, onBeforeSubmit, validate, children, ...props }:
   );
 };
 
-/** The trimmed values of the named fields of a form, without empty ones. */
+/** The trimmed values of the named fields of a form, without empty ones. Times are those of UTC. */
 export const filledFields = <Name extends string>(
   form: HTMLFormElement,
   names: readonly Name[],
 ): { [K in Name]?: string } => {
   const fields = new FormData(form);
-  const values = names.map((name) => [name, String(fields.get(name) ?? '').trim()]);
+  const values = names.map((name) => {
+    const text = String(fields.get(name) ?? '').trim();
+    const input = form.elements.namedItem(name);
+    if (text === '' || !(input instanceof HTMLInputElement) || input.type !== 'datetime-local') return [name, text];
+    // Browsers leave out seconds that are zero.
+    return [name, `${text.length === 'YYYY-MM-DDThh:mm'.length ? `${text}:00` : text}Z`];
+  });
   return Object.fromEntries(values.filter(([, value]) => value !== '')) as { [K in Name]?: string };
 };
 
 /** Validates that the input `to` of a form, which is exclusive, is later than `from`. Null when the period is valid. */
 export const validatePeriod = (form: HTMLFormElement): FieldProblem => {
-  const [from, to] = (['from', 'to'] as const).map((name) => form.querySelector<HTMLInputElement>(`[name=${name}]`));
-  if (!from?.value || !to?.value || from.value < to.value) return null;
-  return { id: to.id, text: 'Before must be later than From.' };
+  const { from, to } = filledFields(form, ['from', 'to']);
+  if (!from || !to || Date.parse(from) < Date.parse(to)) return null;
+  return { id: form.querySelector('[name=to]')?.id ?? '', text: 'Before must be later than From.' };
 };
 
 type FieldProps = Omit<TextFieldProps, 'children' | 'className' | 'id'> & {
@@ -126,6 +132,26 @@ export const Field = ({ label, hint, placeholder, error, ...props }: FieldProps)
     </TextField>
   );
 };
+
+const PERIOD = { from: 'From (UTC)', to: 'Before (UTC)' } as const;
+
+/** The fields of a period in UTC. `period`: dates, or times as RFC 3339 writes them; `to` is exclusive. */
+export const PeriodFields = ({ period = {} }: { period?: { [K in keyof typeof PERIOD]?: string } }) =>
+  (['from', 'to'] as const).map((name) => {
+    const at = new Date(period[name] ?? '');
+    const [day = '', time] = Number.isNaN(at.getTime()) ? [] : at.toISOString().split('T');
+    // A date says the same as the first moment of that day, and is easier to change.
+    const isDay = time === undefined || time === '00:00:00.000Z';
+    return (
+      <Field
+        key={`${name} ${isDay}`}
+        label={PERIOD[name]}
+        name={name}
+        type={isDay ? 'date' : 'datetime-local'}
+        defaultValue={isDay ? day : `${day}T${time.replace(/(:00)?(\.000)?Z$/, '')}`}
+      />
+    );
+  });
 
 /** The password that a new user chooses. */
 export const NewPassword = ({ autoFocus = false }: { autoFocus?: boolean }) => (

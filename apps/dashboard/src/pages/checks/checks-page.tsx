@@ -3,7 +3,7 @@ import type { Check, CheckRequest } from '../../api/shapes.js';
 import { useApiList } from '../../api/use-api-query.js';
 import { type Column, ListPage, PagedTable } from '../../parts/data-table.js';
 import { FilterForm } from '../../parts/filter-form.js';
-import { Field, Select } from '../../parts/form.js';
+import { Field, PeriodFields, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { NewCheck, NoChecksYet } from '../../parts/no-checks-yet.js';
 import { Empty } from '../../parts/states.js';
@@ -43,8 +43,7 @@ const CheckFilters = ({ filters, onChange }: { filters: Filters; onChange: (filt
     <Field label="VAT number" name="vat_number" defaultValue={filters.vat_number ?? ''} />
     <Field label="Reference" name="reference" defaultValue={filters.reference ?? ''} />
     <Select label="Validity" name="valid" defaultValue={filters.valid ?? ''} options={VALIDITY} />
-    <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
-    <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
+    <PeriodFields period={filters} />
   </FilterForm>
 );
 

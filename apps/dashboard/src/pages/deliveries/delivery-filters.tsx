@@ -2,7 +2,7 @@ import type { Delivery } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { Confirm } from '../../parts/confirm.js';
 import { FilterForm } from '../../parts/filter-form.js';
-import { Field, Select } from '../../parts/form.js';
+import { PeriodFields, Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert } from '../../parts/states.js';
 
@@ -35,8 +35,7 @@ export const DeliveryFilters = ({ filters, onChange }: FiltersProps) => (
   <FilterForm names={FILTERS} filters={filters} onChange={onChange}>
     <Select label="Status" name="status" defaultValue={filters.status ?? ''} options={optionsOf(STATUSES)} />
     <Select label="Event" name="event" defaultValue={filters.event ?? ''} options={optionsOf(EVENTS)} />
-    <Field label="From (UTC)" name="from" type="date" defaultValue={filters.from ?? ''} />
-    <Field label="Before (UTC)" name="to" type="date" defaultValue={filters.to ?? ''} />
+    <PeriodFields period={filters} />
   </FilterForm>
 );
 

@@ -7,7 +7,7 @@ import { useApiList } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { DownloadButton, fileNameOf } from '../../parts/download.js';
-import { Field, Form, filledFields, validatePeriod } from '../../parts/form.js';
+import { Field, Form, filledFields, PeriodFields, validatePeriod } from '../../parts/form.js';
 import { byteCount, count, saveFile } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
@@ -112,8 +112,7 @@ const ExportCard = () => {
         validate={validatePeriod}
         onSubmit={({ currentTarget }) => dossier.mutate(filledFields(currentTarget, FILTERS))}
       >
-        <Field label="From (UTC)" name="from" type="date" />
-        <Field label="Before (UTC)" name="to" type="date" />
+        <PeriodFields />
         <Field label="VAT number" name="vat_number" autoComplete="off" />
         <Field label="Reference" name="reference" autoComplete="off" />
         <div className="actions">
