@@ -253,7 +253,16 @@ test('the list of deliveries is filtered, and Resend failed sends the failed eve
     .getByRole('link')
     .click();
   await page.getByText('To send failed events again').waitFor();
-  expect(page.url()).toContain('status=failed');
+  // The list is of the same period as the number.
+  const { searchParams } = new URL(page.url());
+  expect(searchParams.get('status')).toBe('failed');
+  const sinceMs = Date.now() - Date.parse(String(searchParams.get('from')));
+  expect(Math.abs(sinceMs - 7 * 86_400_000)).toBeLessThan(180_000);
+  await page
+    .getByRole('row', { name: /webhook\.test/ })
+    .first()
+    .waitFor();
+  expect(await page.getByLabel('From (UTC)').inputValue()).not.toBe('');
   await visit.go('/deliveries');
   const links = page.getByRole('table', { name: 'Deliveries' }).getByRole('link');
   const day = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 10);

@@ -19,7 +19,7 @@ type FigureProps = {
   one: string;
   many: string;
   to: '/checks' | '/batches' | '/deliveries';
-  search?: { status?: 'failed' };
+  search?: { status?: 'failed'; from?: string };
   isBad?: boolean;
 };
 
@@ -39,8 +39,11 @@ const Figure = ({ value, one, many, to, search = {}, isBad = false }: FigureProp
   );
 };
 
-/** Work in progress and recent failures, with links to the lists. */
-const Figures = ({ overview }: { overview: Overview }) => (
+/** The time seven days before, to the minute. */
+const weekBefore = (ms: number): string => `${new Date(ms - 7 * 86_400_000).toISOString().slice(0, 16)}:00Z`;
+
+/** Work in progress and recent failures, with links to the lists. `at`: the time of the figures. */
+const Figures = ({ overview, at }: { overview: Overview; at: number }) => (
   <Card title="Activity">
     <ul className="figures-row">
       <Figure value={overview.pending_requests} one="pending request" many="pending requests" to="/checks" />
@@ -50,7 +53,7 @@ const Figures = ({ overview }: { overview: Overview }) => (
         one="failed delivery in the last 7 days"
         many="failed deliveries in the last 7 days"
         to="/deliveries"
-        search={{ status: 'failed' }}
+        search={{ status: 'failed', from: weekBefore(at) }}
         isBad={overview.failed_deliveries > 0}
       />
     </ul>
@@ -105,7 +108,7 @@ export const OverviewPage = () => {
       <Changing>{isNew && <FirstSteps />}</Changing>
       <div className="columns">
         <UsageMeter />
-        <QueryView query={overview}>{(data) => <Figures overview={data} />}</QueryView>
+        <QueryView query={overview}>{(data) => <Figures overview={data} at={overview.dataUpdatedAt} />}</QueryView>
       </div>
       {overview.data && (
         <Card title="Checks per day" hint="The last 30 days, in UTC.">
