@@ -1,4 +1,4 @@
-import { until } from '@vat/testkit';
+import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, PASSWORD, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
@@ -90,6 +90,50 @@ test('signing out ends the session on the server and redirects other windows to 
   await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   await visit.go('/settings');
   await heading(visit, 'Sign in');
+});
+
+test('a session that ends while a form is filled in asks to sign in again, and the form is sent after it', async () => {
+  const email = 'typist@example.com';
+  const [typist, other] = await Promise.all(
+    [email, 'colleague@example.com'].map((address) => dashboard.account(address, { name: `Account of ${address}` })),
+  );
+  visit = await dashboard.visit({ refused: /\/app\/api\// });
+  await visit.signIn(email);
+  const { page } = visit;
+  const dialog = page.getByRole('dialog');
+  const rowsOf = async (account: TestAccount | undefined, path: string) =>
+    (await dashboard.world.http(String(account?.live_key)).get(path)).body.data.length;
+  await visit.go('/checks/new');
+  await page.getByLabel('VAT number').fill('FR40303265045');
+  await page.getByLabel('Reference').fill('order-9');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await heading(visit, 'Sign in');
+  expect(await dialog.getByLabel('E-mail').inputValue()).toBe(email);
+  expect(await seriousFindings(page)).toEqual([]);
+  for (const [name, viewport] of Object.entries({ narrow: NARROW, wide: WIDE })) {
+    await page.setViewportSize(viewport);
+    await saveScreenshot(page, `${name}-sign-in-again`);
+  }
+  await dialog.getByLabel('Password').fill('wrong');
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.getByRole('alert').getByText('Check your e-mail and password for typos').waitFor();
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('region', { name: 'Outcome' }).getByText('valid', { exact: true }).waitFor();
+  expect([await page.getByLabel('Reference').inputValue(), await rowsOf(typist, '/v1/checks')]).toEqual(['order-9', 1]);
+
+  // Another user starts anew.
+  await visit.go('/watches');
+  await page.getByLabel('VAT number').fill('FR40303265045');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Add watch' }).click();
+  await dialog.getByLabel('E-mail').fill('colleague@example.com');
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('banner').getByText('Account of colleague@example.com').waitFor();
+  expect(await page.getByLabel('VAT number').inputValue()).toBe('');
+  expect([await rowsOf(typist, '/v1/watches'), await rowsOf(other, '/v1/watches')]).toEqual([0, 0]);
 });
 
 test('what a window shows of one account is gone when another window has signed in to another', async () => {

@@ -2,14 +2,14 @@ import { RouterProvider } from '@tanstack/react-router';
 import { ApiContext, createApi } from './api/create-api.js';
 import { createAppRouter } from './create-app-router.js';
 import { createDeferredActions, DeferredActionsContext } from './parts/deferred-actions.js';
-import { BOOT, type Boot, SESSION_CHANNEL } from './session/session.js';
+import { awaitSignIn, BOOT, type Boot, SESSION_CHANNEL, shownSession } from './session/session.js';
 import { startPage } from './start-page.js';
 
 startPage(2_000, (queries) => {
   const api = createApi({
-    csrfToken: () => queries.getQueryData<Boot>(BOOT)?.session?.csrf_token ?? null,
+    session: () => shownSession(queries.getQueryData<Boot>(BOOT)),
     onForbidden: () => void queries.invalidateQueries({ queryKey: BOOT }),
-    onSignedOut: () => queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null }),
+    onSessionEnd: awaitSignIn(queries),
   });
   new BroadcastChannel(SESSION_CHANNEL).onmessage = () => void queries.invalidateQueries({ queryKey: BOOT });
   return (

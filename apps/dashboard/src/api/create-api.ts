@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react';
 import { notFromService, parseJson, readError } from './errors.js';
+import type { Session } from './shapes.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | null | undefined>;
@@ -11,7 +12,7 @@ type CallOptions = { query?: Query; body?: unknown; signal?: AbortSignal; header
 export type Api = {
   /**
    * Throws {@link ApiError} for any status other than 2xx, {@link notFromService} for a page, and the TypeError of fetch when
-   * the request fails.
+   * the request fails. A call that finds its session ended is sent again once the user has signed in again.
    */
   send: (method: Method, path: string, options?: CallOptions) => Promise<Response>;
   /** Sends the call and parses the JSON response; null when the body is empty. */
@@ -19,10 +20,10 @@ export type Api = {
 };
 
 type ApiDeps = {
-  /** The CSRF token of the session; null without a session. */
-  csrfToken: () => string | null;
-  /** Called when the session has ended on the server. */
-  onSignedOut: () => void;
+  /** The session; null without one. */
+  session: () => Session | null;
+  /** Called when the session of a call has ended on the server. Resolves to whether its user has signed in again. */
+  onSessionEnd: (session: Session) => Promise<boolean>;
   /** Called when a call is forbidden: an owner may have changed the user's role. */
   onForbidden: () => void;
 };
@@ -37,15 +38,16 @@ export const addressOf = (path: string, query: Query = {}): string => {
 };
 
 /** Creates the API client. Every method other than GET sends the CSRF token. */
-export const createApi = ({ csrfToken, onSignedOut, onForbidden }: ApiDeps): Api => {
-  const send: Api['send'] = async (method, path, { query, body, signal, headers = {} } = {}) => {
+export const createApi = ({ session: currentSession, onSessionEnd, onForbidden }: ApiDeps): Api => {
+  const send: Api['send'] = async (method, path, options = {}) => {
+    const { query, body, signal, headers = {} } = options;
     const isForm = body instanceof FormData;
-    const token = method === 'GET' ? null : csrfToken();
+    const session = currentSession();
     const response = await fetch(addressOf(path, query), {
       method,
       headers: {
         Accept: 'application/json',
-        ...(token === null ? {} : { 'X-CSRF-Token': token }),
+        ...(session === null || method === 'GET' ? {} : { 'X-CSRF-Token': session.csrf_token }),
         ...(body === undefined || isForm ? {} : { 'Content-Type': 'application/json' }),
         ...headers,
       },
@@ -59,8 +61,10 @@ export const createApi = ({ csrfToken, onSignedOut, onForbidden }: ApiDeps): Api
       if (response.headers.get('content-type')?.startsWith('text/html')) throw notFromService();
       return response;
     }
-    // Signing in with a wrong password also returns 401 and ends no session.
-    if (response.status === 401 && !(method === 'POST' && path === '/session')) onSignedOut();
+    // Signing in with a wrong password, and signing out of a session that has ended, also return 401.
+    if (response.status === 401 && path !== '/session' && session && (await onSessionEnd(session))) {
+      return send(method, path, options);
+    }
     const error = await readError(response);
     if (error.code === 'FORBIDDEN') onForbidden();
     throw error;

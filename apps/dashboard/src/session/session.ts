@@ -10,6 +10,8 @@ export type Boot = {
   public_verification: boolean;
   key_rate_limit: number;
   session: Session | null;
+  /** The session that ended on the server while this page was open. The page stays until its user has signed in again. */
+  ended?: Session | null;
 };
 
 /** Query key of the boot data. */
@@ -31,6 +33,35 @@ const removeCachedData = (queries: QueryClient): void =>
 /** Identifies the user of a session: an e-mail address can move to another account. */
 export const userOf = ({ account }: Session): string => `${account.account_id} ${account.email}`;
 
+/** The session that pages show: the current one, or the one that has ended while they were open. */
+export const shownSession = (boot: Boot | undefined): Session | null => boot?.session ?? boot?.ended ?? null;
+
+const isSameUser = (one: Session | null, other: Session | null): boolean =>
+  one !== null && other !== null && userOf(one) === userOf(other);
+
+/**
+ * Called when a call finds that its session has ended on the server. Resolves once there is another session, or the user has
+ * signed out, to whether the user of that call has signed in again.
+ */
+export const awaitSignIn =
+  (queries: QueryClient) =>
+  (ended: Session): Promise<boolean> => {
+    const read = () => queries.getQueryData<Boot>(BOOT);
+    if (read()?.session?.csrf_token === ended.csrf_token) {
+      queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null, ended });
+    }
+    return new Promise((resolve) => {
+      const look = () => {
+        const boot = read();
+        if (boot?.session === null && boot.ended) return;
+        stop();
+        resolve(isSameUser(boot?.session ?? null, ended));
+      };
+      const stop = queries.getQueryCache().subscribe(look);
+      look();
+    });
+  };
+
 /** The boot data: fetched once, then updated by sign-in and sign-out, also in other windows. */
 export const useBoot = (): UseQueryResult<Boot> => {
   const api = useApi();
@@ -41,27 +72,26 @@ export const useBoot = (): UseQueryResult<Boot> => {
       const boot = await api.call<Boot>('GET', '/config');
       const before = queries.getQueryData<Boot>(BOOT);
       // Another user may have signed in in another window.
-      if (before && boot.session && (!before.session || userOf(before.session) !== userOf(boot.session)))
-        removeCachedData(queries);
+      if (before && boot.session && !isSameUser(shownSession(before), boot.session)) removeCachedData(queries);
       return boot;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
 };
 
-/** Sets the session after sign-in, or null after sign-out. Removes the cached data of the previous session. */
+/** Sets the session after sign-in, or null after sign-out. Removes the cached data of another user. */
 export const useSetSession = (): ((session: Session | null) => void) => {
   const queries = useQueryClient();
   return (session) => {
-    removeCachedData(queries);
-    queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session });
+    if (!isSameUser(shownSession(queries.getQueryData<Boot>(BOOT)), session)) removeCachedData(queries);
+    queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session, ended: null });
     notifyOtherWindows();
   };
 };
 
 /** The session, on pages that require one. */
 export const useSession = (): Session => {
-  const session = useBoot().data?.session;
+  const session = shownSession(useBoot().data);
   if (!session) throw new Error('useSession is used without a session');
   return session;
 };

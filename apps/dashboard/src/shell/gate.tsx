@@ -3,8 +3,9 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { LiveUpdates } from '../live/live-updates.js';
 import { ErrorAlert, Loading } from '../parts/states.js';
 import { Brand, Page } from '../parts/text.js';
-import { useBoot, userOf } from '../session/session.js';
+import { shownSession, useBoot, userOf } from '../session/session.js';
 import { Shell } from './shell.js';
+import { SignInAgain } from './sign-in.js';
 
 /** Layout of the sign-in and sign-up pages. */
 export const SignedOutLayout = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -51,7 +52,10 @@ const RedirectToSignIn = () => {
   return <Redirect address={requested === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(requested)}`} />;
 };
 
-/** Layout of all pages that need a session. Redirects visitors to the sign-in page, and back after it. */
+/**
+ * Layout of all pages that need a session. Redirects visitors to the sign-in page, and back after it. When the session ends
+ * later, the page with what was typed stays beneath the dialog to sign in again.
+ */
 export const SignedIn = () => {
   const boot = useBoot();
   if (boot.data === undefined) {
@@ -61,11 +65,13 @@ export const SignedIn = () => {
       </main>
     );
   }
-  if (!boot.data.session) return <RedirectToSignIn />;
+  const session = shownSession(boot.data);
+  if (!session) return <RedirectToSignIn />;
   // What a page holds, such as a key that is shown once, is of one user.
   return (
-    <LiveUpdates key={userOf(boot.data.session)}>
+    <LiveUpdates key={userOf(session)}>
       <Shell />
+      {!boot.data.session && <SignInAgain email={session.account.email} />}
     </LiveUpdates>
   );
 };
