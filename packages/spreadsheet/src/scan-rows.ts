@@ -51,11 +51,8 @@ const scanQuoted = (text: string, from: number, delimiter: number, line: number)
   return { value: value.replaceAll('""', '"'), end, breaks: countBreaks(value) };
 };
 
-/** Adds a cell to a row. Beyond the column limit empty cells are ignored; others make the row too wide. */
-const addCell = (row: ScannedRow, column: number, value: string): void => {
-  if (column < BATCH_LIMITS.columns) row.cells.push(value);
-  else if (value !== '') row.isTooWide = true;
-};
+/** Where a scan begins, and the column limit, which is that of uploaded files by default. */
+type ScanOptions = { at?: number; line?: number; maxColumns?: number };
 
 /**
  * The rows of a CSV text without empty lines; a line of only delimiters is a row. Lines end with CR LF, CR or LF,
@@ -66,18 +63,20 @@ const addCell = (row: ScannedRow, column: number, value: string): void => {
  * is not closed, and reads malformed quotes as text when quotes are allowed inside a cell.
  *
  * @param delimiter one character
- * @param from the index and line at which to begin
  * @throws AppError INVALID_CSV with the line where a quote opens that is never closed or not doubled
  */
-export function* scanRows(text: string, delimiter: string, from = { at: 0, line: 1 }): Generator<ScannedRow> {
+export function* scanRows(text: string, delimiter: string, options: ScanOptions = {}): Generator<ScannedRow> {
   const separator = delimiter.charCodeAt(0);
-  let { at, line } = from;
+  const { maxColumns = BATCH_LIMITS.columns } = options;
+  let { at = 0, line = 1 } = options;
   for (; at < text.length; line += 1) {
     if (!isBreak(text.charCodeAt(at))) {
       const row: ScannedRow = { line, cells: [], isTooWide: false };
       for (let column = 0; ; column += 1) {
         const cell = text[at] === '"' ? scanQuoted(text, at, separator, line) : scanPlain(text, at, separator);
-        addCell(row, column, cell.value);
+        // Beyond the column limit empty cells are ignored.
+        if (column < maxColumns) row.cells.push(cell.value);
+        else if (cell.value !== '') row.isTooWide = true;
         at = cell.end;
         line += cell.breaks;
         if (text.charCodeAt(at) !== separator) break;

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { COVERAGE_COLUMNS, csvRow, scanRows } from '@vat/spreadsheet';
+import { csvRow } from '@vat/spreadsheet';
 import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
 import { useApiMutation, useDelete, useIdempotencyKey, useIsShown } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -14,6 +14,7 @@ import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
 import { Changing } from '../../session/session.js';
+import { uncoveredNumbers } from './uncovered-numbers.js';
 
 /** The statuses in the order of the bar, with its colour and what each means. */
 const STATUSES = {
@@ -65,17 +66,6 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
       />
     </Card>
   );
-};
-
-/** The uncovered numbers in the results file of a coverage, each once. The columns of the uploaded file do not matter. */
-const uncoveredNumbers = (results: string): string[] => {
-  const [header, ...rows] = [...scanRows(results, ',')].map(({ cells }) => cells);
-  const first = (header?.length ?? 0) - COVERAGE_COLUMNS.length;
-  const at = (name: (typeof COVERAGE_COLUMNS)[number]) => first + COVERAGE_COLUMNS.indexOf(name);
-  const numbers = rows.flatMap((cells) =>
-    cells[at('coverage')] === 'covered' ? [] : (cells[at('vat_number_read')] ?? []),
-  );
-  return [...new Set(numbers)].filter((number) => number !== '');
 };
 
 /** Uploads the uncovered numbers of a coverage as a batch. `onCreated` gets its id, unless the user has left the page. */
