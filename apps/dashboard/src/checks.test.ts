@@ -374,11 +374,14 @@ test('the list of pending requests has more than one page', async () => {
   await pending.locator('.more').getByRole('alert').waitFor();
   expect(await pending.getByRole('alert').count()).toBe(1);
   await visit.page.unroute(nextPage);
-  await more.click();
+  await more.focus();
+  await visit.page.keyboard.press('Enter');
   await pending
     .getByRole('row', { name: /PT501964843/ })
     .nth(20)
     .waitFor();
+  // The button is gone. Keyboard users are at the first new row.
+  await pending.locator('tbody > tr:nth-child(21):focus').waitFor();
   // While a member state is down its requests stay due.
   const { page } = visit;
   await page.route('**/app/api/requests?*', async (route) => {

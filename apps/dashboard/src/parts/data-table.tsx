@@ -2,7 +2,7 @@
 
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { Query } from '../api/create-api.js';
 import { type Topic, useApiList } from '../api/use-api-query.js';
 import { Button } from './button.js';
@@ -97,17 +97,35 @@ type PagedListProps<Row> = {
 /** A paged list of the API with a button that loads more rows. */
 export const PagedList = <Row,>({ list, children }: PagedListProps<Row>) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = list;
+  const box = useRef<HTMLDivElement>(null);
+  /** The number of rows at the last press of “Show more”. */
+  const shownBefore = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (hasNextPage || shownBefore.current === null) return;
+    const firstNew = box.current?.querySelectorAll<HTMLElement>('tbody > tr, ol > li')[shownBefore.current];
+    shownBefore.current = null;
+    // With the last page the button is gone. Keyboard users would start again at the top of the page.
+    if (!firstNew || document.activeElement !== document.body) return;
+    firstNew.tabIndex = -1;
+    firstNew.focus({ preventScroll: true });
+  }, [hasNextPage]);
   // Above a long list, the error of “Show more” would be out of view.
   const isErrorOfMore = hasNextPage && list.isFetchNextPageError;
   if (data === undefined) return error ? <ErrorAlert error={error} onRetry={refetch} /> : <Loading />;
   return (
-    <div className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
+    <div ref={box} className={isPlaceholderData ? 'outdated' : undefined} aria-busy={isPlaceholderData}>
       {error && !isErrorOfMore && <ErrorAlert error={error} onRetry={refetch} />}
       {children(data)}
       {hasNextPage && (
         <div className="more">
           {isErrorOfMore && <ErrorAlert error={error} />}
-          <Button isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+          <Button
+            isPending={isFetchingNextPage}
+            onPress={() => {
+              shownBefore.current = data.length;
+              void fetchNextPage();
+            }}
+          >
             Show more
           </Button>
         </div>
