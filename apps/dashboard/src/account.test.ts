@@ -136,6 +136,21 @@ test('a session that ends while a form is filled in asks to sign in again, and t
   expect([await rowsOf(typist, '/v1/watches'), await rowsOf(other, '/v1/watches')]).toEqual([0, 0]);
 });
 
+test('what a page was loading is shown after a sign-out that failed', async () => {
+  visit = await dashboard.visit({ refused: /\/session$/ });
+  await visit.signIn(EMAIL);
+  const { page } = visit;
+  let isHeld = true;
+  await page.route('**/app/api/usage', (route) => (isHeld ? undefined : route.continue()));
+  await page.route('**/app/api/session', (route) => route.fulfill({ status: 500, json: {} }));
+  await Promise.all([page.waitForRequest('**/app/api/usage'), page.reload()]);
+  await page.getByRole('heading', { name: 'Latest changes' }).waitFor();
+  isHeld = false;
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByText('checks used').waitFor();
+});
+
 test('what a window shows of one account is gone when another window has signed in to another', async () => {
   const [one, two] = ['one@example.com', 'two@example.com'];
   const accounts = await Promise.all(

@@ -33,8 +33,11 @@ const SignOut = () => {
       await queries.cancelQueries();
       await api.call('DELETE', '/session');
     } catch (error) {
-      // The session has already ended.
-      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      // With 401 the session has already ended. Otherwise the page stays, and what it was loading must not stay empty.
+      if (!(error instanceof ApiError && error.status === 401)) {
+        void queries.invalidateQueries();
+        throw error;
+      }
     }
     setSession(null);
   });
