@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email.utils
-import math
 import re
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
@@ -27,8 +26,8 @@ class RetryPolicy:
     total: float = 120.0
 
 
-# Their ends are hours away, or depend on what the caller does: `reset_at`, or the end of a batch.
-_FINAL_LIMITS = frozenset({"QUOTA_EXCEEDED", "BATCH_LINE_LIMIT", "TOO_MANY_BATCHES"})
+# A delay in seconds that passes every total time; a longer one could not be slept.
+_FOREVER = 1e9
 # The call may have been executed.
 _UNKNOWN_OUTCOMES = frozenset({408, 500, 502, 503, 504})
 
@@ -55,7 +54,7 @@ def retry_delay(
     """
     error = body.get("error") if isinstance(body, dict) else None
     fields = error if isinstance(error, dict) else {}
-    if not _can_succeed(status, fields.get("code"), repeatable):
+    if not _can_succeed(status, fields, repeatable):
         return None
     stated = _stated_delay(fields.get("retry_after"))
     if stated is None:
@@ -69,9 +68,11 @@ def retry_delay(
     return delay if elapsed + delay <= policy.total else None
 
 
-def _can_succeed(status: Optional[int], code: Any, repeatable: bool) -> bool:
+def _can_succeed(status: Optional[int], error: Mapping[str, Any], repeatable: bool) -> bool:
+    code = error.get("code")
     if status == 429:
-        return code not in _FINAL_LIMITS
+        # Nothing was done. An error of the service without retry_after, such as QUOTA_EXCEEDED, lasts too long to wait for.
+        return not isinstance(code, str) or "retry_after" in error
     if status == 409:
         return bool(code == "IDEMPOTENCY_IN_PROGRESS")
     return repeatable and outcome_unknown(status)
@@ -85,16 +86,18 @@ def outcome_unknown(status: Optional[int]) -> bool:
 def _stated_delay(value: Any) -> Optional[float]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    # A whole number of JSON can be too large for a float.
+    return float(min(value, _FOREVER)) if value >= 0 else None
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> Optional[float]:
     """The seconds of Retry-After, which is a number or a date; None when it is absent or cannot be read."""
     named = {name.lower(): value for name, value in headers.items()}
     text = named.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        return float(text)
-    until = _seconds_of(text)
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        return min(float(text), _FOREVER)
+    # Only the form of HTTP: the parser takes dates without a time zone for those of this machine.
+    until = _seconds_of(text) if text.endswith(" GMT") else None
     if until is None:
         return None
     # The clock of the service, since this machine's may differ.

@@ -64,17 +64,18 @@ const delayOfService = ({ headers, body }: FailedAttempt): number | null => {
   return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : readRetryAfter(headers);
 };
 
-const isPassing = (attempt: FailedAttempt, delayMs: number | null): boolean => {
-  // Nothing was done. An error of the service that names no delay, such as QUOTA_EXCEEDED, lasts too long to wait for.
-  if (attempt.status === 429) return delayMs !== null || errorIn(attempt.body) === null;
-  if (attempt.status === 409) return delayMs !== null;
-  return attempt.repeatable && isOutcomeUnknown(attempt.status);
+const isPassing = ({ repeatable, status, body }: FailedAttempt): boolean => {
+  const error = errorIn(body) ?? {};
+  // Nothing was done. An error of the service without retry_after, such as QUOTA_EXCEEDED, lasts too long to wait for.
+  if (status === 429) return typeof error.code !== 'string' || 'retry_after' in error;
+  if (status === 409) return error.code === 'IDEMPOTENCY_IN_PROGRESS';
+  return repeatable && isOutcomeUnknown(status);
 };
 
 /** The shortest wait before the next attempt in milliseconds, without the spread; null when the error is final. */
 export const retryDelay = (attempt: FailedAttempt, policy: RetryPolicy = RETRY_POLICY): number | null => {
+  if (!isPassing(attempt)) return null;
   const given = delayOfService(attempt);
-  if (!isPassing(attempt, given)) return null;
   if (given === null && attempt.attempt >= policy.attempts) return null;
   const own = Math.min(policy.maxDelayMs, policy.firstDelayMs * policy.factor ** (attempt.attempt - 1));
   const delay = Math.max(policy.firstDelayMs, given ?? own);
