@@ -1,3 +1,5 @@
+import { createServer } from 'node:https';
+import { createTestAuthority, listenLocally } from '@vat/testkit';
 import { createClient } from './client.js';
 import { connectionFrom } from './connection.js';
 import { AbandonedError, ConnectionError, PendingError } from './errors.js';
@@ -142,6 +144,18 @@ describe('a call', () => {
       expect((await failure(service.client.call('deleteWatch', { id: 'wat_1' }))).status).toBe(404);
       expect(service.calls).toHaveLength(script.length);
     }
+  });
+
+  it('to a server whose certificate is not trusted is not repeated', async () => {
+    const authority = await createTestAuthority();
+    const server = createServer(await authority.issue({ ip: ['127.0.0.1'] }));
+    const { host, close } = await listenLocally(server.on('tlsClientError', () => undefined));
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    const client = createClient({ apiKey: 'vat_test_key', baseUrl: `https://${host}` }, { now: () => 0, sleep });
+    expect(await failure(client.call('getUsage'))).toMatchObject({ message: expect.stringContaining('certificate') });
+    expect(waits).toEqual([]);
+    await close();
   });
 
   it('with a header that cannot be sent is a TypeError at once', async () => {

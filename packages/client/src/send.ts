@@ -70,10 +70,17 @@ const refusalOf = ({ status, headers, bytes }: Answer, address: string): ApiErro
   return new ApiError({ status, code: `HTTP_${status}`, message, fields: {}, requestId });
 };
 
+const innerCause = (error: unknown): Error & { code?: string } => {
+  const { cause = error } = error as Error;
+  return cause as Error;
+};
+
+/** Whether an attempt failed because the certificate of the server is not trusted, which the next one would as well. */
+const isUntrusted = ({ cause }: Error): boolean => /CERT|LEAF_SIGNATURE/.test(innerCause(cause).code ?? '');
+
 /** What to know about an attempt that got no answer; the cause of fetch's own error says more than its message. */
 const unreachable = (address: string, cause: unknown): ConnectionError => {
-  const { cause: inner = cause } = cause as Error;
-  const { message, code } = inner as Error & { code?: string };
+  const { message, code } = innerCause(cause);
   return new ConnectionError(`There is no answer from ${address}: ${message || (code ?? 'unknown reason')}.`, {
     cause,
   });
@@ -124,7 +131,7 @@ export const createSender =
       maybeDeleted ||= method === 'DELETE' && isOutcomeUnknown(got.status);
       const elapsedMs = now() - startedAt;
       const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs }, ...got }, policy);
-      if (delay === null) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
+      if (delay === null || (!isAnswer && isUntrusted(answer))) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
       await sleep(Math.min(delay * (1 + policy.spread * random()), policy.totalMs - elapsedMs), signal);
     }
   };
