@@ -96,9 +96,8 @@ const badLines = async function* (vat: Client, id: string, signal: AbortSignal):
   yield* vat.list('listBatchLines', { id, query: { valid: false, limit: SHOWN } }, { signal });
 };
 
-const waitForBatch = async (vat: Client, { batch_id: id }: Batch, args: Arguments, { note, signal }: Context) => {
+const waitForBatch = async (vat: Client, { batch_id: id }: Batch, waitMs: number, { note, signal }: Context) => {
   const onProgress = ({ total, done, failed }: Batch) => note(`${done + failed} of ${total} lines`);
-  const waitMs = durationOf(args, 'timeout') ?? A_DAY_MS;
   return vat.waitForBatch(id, { waitMs, signal, onProgress }).catch((error: unknown) => {
     // Ctrl-C ends the wait, not the batch.
     throw signal.aborted ? new BatchPendingError(id) : error;
@@ -111,7 +110,7 @@ export const checkBatch: Command = {
   summary: 'Checks a file of VAT numbers (CSV or .xlsx), or shows an earlier batch (bat_…)',
   options: {
     wait: [null, 'wait until all lines have ended'],
-    timeout: ['SECONDS', 'how long to wait; a day by default'],
+    timeout: ['SECONDS', 'with --wait: how long; a day by default'],
     out: ['FILE', 'with --wait: write the results to this file, .csv or .xlsx'],
     requester: ['NUMBER', 'your own VAT number, for lines without one'],
     ...UPLOAD_OPTIONS,
@@ -119,7 +118,9 @@ export const checkBatch: Command = {
   run: async (args, context) => {
     const { client, print, json, signal } = context;
     const name = args.positionals[0] ?? '';
-    if (textOf(args, 'out') !== undefined && !args.flags.wait) throw new UsageError('--out needs --wait.');
+    for (const option of ['out', 'timeout'])
+      if (textOf(args, option) !== undefined && !args.flags.wait) throw new UsageError(`--${option} needs --wait.`);
+    const waitMs = durationOf(args, 'timeout') ?? A_DAY_MS;
     const out = await readOut(args, BATCH_FORMATS);
     const vat = client();
     const fields = { ...uploadFields(args), requester_vat_number: textOf(args, 'requester') };
@@ -127,7 +128,7 @@ export const checkBatch: Command = {
       ? await vat.call('getBatch', { id: name }, { signal })
       : await vat.call('createBatch', { file: await readUpload(name), query: fields }, { signal });
     if (started.status !== 'completed' && args.flags.wait) context.note(`${started.batch_id}  waiting`);
-    const batch = args.flags.wait ? await waitForBatch(vat, started, args, context) : started;
+    const batch = args.flags.wait ? await waitForBatch(vat, started, waitMs, context) : started;
     const saved = await saveResults(vat, batch.batch_id, out, signal);
     if (json) print(JSON.stringify(batch));
     else {

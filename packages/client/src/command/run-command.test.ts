@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { runHere } from './run-here.fixture.js';
 
 const ENV = { VAT_API_URL: 'http://127.0.0.1:9', VAT_API_KEY: 'vat_test_key' };
@@ -13,14 +18,32 @@ test.each<[string, string[], RegExp, Record<string, string>?]>([
   ['a wait that is no number', ['check', 'DE100', '--wait', 'long'], /--wait is a whole number/],
   ['a missing file', ['batch', 'none.csv'], /^vat: none\.csv cannot be read: there is no such file/],
   ['results without --wait', ['batch', 'a.csv', '--out', 'b.csv'], /^vat: --out needs --wait/],
+  ['a time-out without --wait', ['batch', 'a.csv', '--timeout', '9'], /^vat: --timeout needs --wait\.$/],
+  [
+    'a time-out that is no number',
+    ['batch', 'package.json', '--wait', '--timeout', 'long'],
+    /--timeout is a whole number/,
+  ],
   ['a file of the form of an id', ['batch', 'bat_2026.csv'], /^vat: bat_2026\.csv cannot be read/],
   ['results in no folder', ['batch', 'a.csv', '--wait', '--out', 'none/b.csv'], /^vat: none\/b\.csv cannot be written/],
   ['results of another format', ['coverage', 'a.csv', '--out', 'b.txt'], /--out ends with \.csv or \.xlsx or \.pdf/],
   ['an unknown grade', ['coverage', 'package.json', '--min-grade', 'best'], /--min-grade is one of basic, named/],
   ['a missing dossier', ['verify', 'none.zip'], /^vat: none\.zip cannot be read: there is no such file/],
-  ['an unpacked dossier', ['verify', 'packages'], /^vat: packages is a folder\. .*python3 -I packages\/verify\.py/],
+  ['an unpacked dossier', ['verify', 'packages'], /^vat: packages is a folder\. .*python3 -I packages\/verify\.py$/],
 ])('%s: ends with 2 and says what to do', async (_, words, why, env = ENV) => {
   expect(await runHere(words, env)).toEqual({ code: 2, stdout: [], stderr: [expect.stringMatching(why)] });
+});
+
+test('the command that it names for an unpacked dossier is one for a shell, whatever the path', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "Müller's dossier "));
+  try {
+    const { stderr } = await runHere(['verify', folder]);
+    const [, words = ''] = /run: python3 -I (.*)$/.exec(stderr.join('')) ?? [];
+    const { stdout } = await promisify(execFile)('sh', ['-c', `printf %s ${words}`]);
+    expect(stdout).toBe(`${folder}/verify.py`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('with --json an error is JSON too', async () => {

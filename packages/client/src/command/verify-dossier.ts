@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { DossierReport } from '@vat/evidence/verify-dossier';
 import { bytesOf, type Command, EXIT, type ExitCode, UsageError } from './command.js';
 
@@ -18,6 +19,9 @@ const VERDICTS: Record<DossierReport['result'], string> = {
   not_checked: 'The dossier could not be checked.',
 };
 
+/** A text as one word of a shell. */
+const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** The zip file. Throws {@link UsageError} for a folder, and when it cannot be read. */
 const readDossier = async (file: string): Promise<Blob> => {
   const isFolder = await stat(file).then(
@@ -26,7 +30,7 @@ const readDossier = async (file: string): Promise<Blob> => {
   );
   if (isFolder)
     throw new UsageError(
-      `${file} is a folder. Name the dossier.zip it was unpacked from, or run: python3 -I ${file}/verify.py`,
+      `${file} is a folder. Name the dossier.zip it was unpacked from, or run: python3 -I ${quoted(path.join(file, 'verify.py'))}`,
     );
   return new Blob([await bytesOf(file)]);
 };
