@@ -1212,7 +1212,8 @@ def main():
     sys.stdout.reconfigure(errors='backslashreplace')
     context['json'] = given.json
     path = os.path.abspath(given.dossier or os.path.dirname(os.path.abspath(__file__)))
-    roots = given.roots and os.path.abspath(given.roots)
+    # An empty text, such as that of a variable that is not set, is no file; it must not mean the roots of the dossier.
+    roots = None if given.roots is None else os.path.abspath(given.roots)
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as unpacked:
         reason = open_dossier(path, unpacked) or missing_openssl(scratch) or (roots and unusable_roots(roots))
         return not_checked(*reason) if reason else report(roots)

@@ -71,12 +71,14 @@ describe('a dossier', () => {
   it('is not reported as wrong if the given roots cannot be used', async () => {
     const folder = await auditor.makeFolder();
     await writeFile(path.join(folder, 'root.der'), Buffer.of(0x30, 0x82));
-    for (const [name, why] of [
-      ['none.pem', /none\.pem', cannot be used: No such file/],
-      ['root.der', /root\.der', cannot be used: it does not contain whole certificates in PEM/],
+    const at = (name: string) => path.join(folder, name);
+    for (const [file, why] of [
+      [at('none.pem'), /none\.pem', cannot be used: No such file/],
+      [at('root.der'), /root\.der', cannot be used: it does not contain whole certificates in PEM/],
+      [folder, /cannot be used: Is a directory/],
       ['', /cannot be used: Is a directory/],
     ] as const) {
-      const { code, output } = await verify(auditor.original, '--roots', path.join(folder, name));
+      const { code, output } = await verify(auditor.original, '--roots', file);
       expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(why) });
       expect(output).toMatch(/\nNOT CHECKED/);
       expect(output).not.toContain('DOES NOT HOLD');
