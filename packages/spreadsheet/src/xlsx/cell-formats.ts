@@ -2,12 +2,15 @@ import { COUNTRIES } from '@vat/domain/vat-syntax';
 import type { Part } from './archive.js';
 import { readXml } from './read-xml.js';
 
+/** Letters that a format shows between the digits of a number or after them; `left` digits follow. */
+type Inserted = { text: string; left: number };
+
 /**
  * How a number is shown: as a date, a time or both, with leading zeros up to a length and the letters around it, or as it is.
  */
 export type CellFormat =
   | { kind: 'date' | 'time' | 'date_time' }
-  | { kind: 'padded'; digits: number; before: string; after: string }
+  | { kind: 'padded'; digits: number; before: string; inserted: readonly Inserted[] }
   | { kind: 'plain' };
 
 const PLAIN: CellFormat = { kind: 'plain' };
@@ -17,37 +20,44 @@ const DECORATION = /"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g;
 /** `[h]:mm` counts hours beyond 24: a duration, which is no time of a day. */
 const ELAPSED = /\[(?:h+|m+|s+)\]/i;
 const MAX_ZEROS = 30;
-/** The parts of a code: a quoted text, an escaped character, a width, a filler, what is in brackets, and any other character. */
-const PARTS = /"([^"]*)"|\\(.)|[_*].|\[[^\]]*\]|(.)/gsu;
+/** The parts of a code: a quoted text, an escaped character, a width, a filler, what is in brackets, and any other character or General. */
+const PARTS = /"([^"]*)"|\\(.)|[_*].|\[[^\]]*\]|(General|.)/gisu;
 
 /** Whether a text is the prefix of a covered country. Other letters may be a unit: `SEK`, `kg`. */
 const isPrefix = (text: string): boolean => text === 'ATU' || text === 'GR' || Object.hasOwn(COUNTRIES, text);
 
 /**
  * Reads a format of whole numbers with leading zeros: a code such as `00000000000` and `000-000-00-00`. Letters before the zeros
- * belong to the code that a reader sees (`"DE"000000000`, `"K-"00000`), as do capitals and digits after them
- * (`"NL"000000000"B01"`). Without leading zeros only the prefix of a country does (`"DE"0`). Null for any other format.
+ * belong to the code that a reader sees (`"DE"000000000`, `"K-"00000`), as do capitals between them and capitals with digits after
+ * them (`"NL"000000000"B"00`, `000000000"B01"`). Without leading zeros only the prefix of a country does (`"DE"0`, `"DE"General`).
+ * Null for any other format.
  */
 const codeFormat = (code: string): CellFormat | null => {
-  let [before, after, zeros, hashes] = ['', '', 0, 0];
+  let [before, zeros, hashes] = ['', 0, 0];
+  const texts: { text: string; at: number }[] = [];
   for (const [, quoted, escaped, character] of code.matchAll(PARTS)) {
+    const at = zeros + hashes;
     if (character === ';') break;
-    if (character === '0' || character === '#') {
-      // What is between digits groups them.
-      after = '';
-      if (character === '0') zeros += 1;
-      else hashes += 1;
-    } else if (character === undefined || character === ' ' || character === '-') {
+    if (character === '0' || character?.toLowerCase() === 'general') zeros += 1;
+    else if (character === '#') hashes += 1;
+    else if (character === undefined || character === ' ' || character === '-') {
       const text = quoted ?? escaped ?? character ?? '';
-      if (zeros + hashes === 0) before += text;
-      else after += text;
+      const last = texts.at(-1);
+      if (at === 0) before += text;
+      else if (last?.at === at) last.text += text;
+      else texts.push({ text, at });
     } else return null;
   }
+  const digits = zeros + hashes;
   const hasZeros = zeros > 1 && hashes === 0;
   const keepsLetters = hasZeros ? /\p{L}/u.test(before) : isPrefix(before.trim());
-  if (zeros + hashes === 0 || zeros > MAX_ZEROS || !(hasZeros || keepsLetters)) return null;
-  if (!keepsLetters) return { kind: 'padded', digits: zeros, before: '', after: '' };
-  return { kind: 'padded', digits: zeros, before, after: /^[A-Z\d]+$/.test(after) ? after : '' };
+  if (digits === 0 || zeros > MAX_ZEROS || !(hasZeros || keepsLetters)) return null;
+  // Other texts group the digits, or are a unit after them.
+  const ending = keepsLetters ? /^[A-Z\d]+$/ : /^[A-Z]+\d+$/;
+  const inserted = texts
+    .filter(({ text, at }) => (at === digits ? ending : /^[A-Z]+$/).test(text))
+    .map(({ text, at }) => ({ text, left: digits - at }));
+  return { kind: 'padded', digits: zeros, before: keepsLetters ? before : '', inserted };
 };
 
 /** Reads the code of a number format, such as `dd.mm.yyyy` or `00000000000`. Its first section is that of positive numbers. */

@@ -46,7 +46,13 @@ export const numberText = (value: string, format: CellFormat, system: DateSystem
   const digits = WHOLE.test(value) ? value : plainNumber(number);
   if (format.kind === 'plain') return digits;
   if (format.kind !== 'padded') return dateText(number, format.kind, system) ?? digits;
-  return /^\d+$/.test(digits) ? format.before + digits.padStart(format.digits, '0') + format.after : digits;
+  if (!/^\d+$/.test(digits)) return digits;
+  const padded = digits.padStart(format.digits, '0');
+  const insert = (shown: string, { text, left }: { text: string; left: number }) => {
+    const at = padded.length - left;
+    return shown.slice(0, at) + text + shown.slice(at);
+  };
+  return format.before + format.inserted.reduceRight(insert, padded);
 };
 
 const MIDNIGHT = /T00:00(?::00(?:\.0+)?)?Z?$/;

@@ -122,7 +122,7 @@ describe('a sheet is', () => {
 
 describe('a cell is read as its reader sees it:', () => {
   const styles =
-    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/><numFmt numFmtId="167" formatCode="00000_);[Red]\\-00000"/><numFmt numFmtId="168" formatCode="000\\-000\\-00\\-00"/><numFmt numFmtId="169" formatCode="&quot;DE&quot;000000000"/><numFmt numFmtId="170" formatCode="[Red]\\N\\L000000000&quot;B01&quot;"/><numFmt numFmtId="171" formatCode="&quot;RO&quot;\\ 0"/><numFmt numFmtId="172" formatCode="&quot;SEK &quot;0"/><numFmt numFmtId="173" formatCode="000-000-00-00"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="172"/><xf numFmtId="173"/></cellXfs>';
+    '<numFmts><numFmt numFmtId="164" formatCode="[$-407]d/\\ mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;Stück/day&quot;"/><numFmt numFmtId="166" formatCode="yyyy/mm/dd\\ hh:mm"/><numFmt numFmtId="167" formatCode="00000_);[Red]\\-00000"/><numFmt numFmtId="168" formatCode="000\\-000\\-00\\-00"/><numFmt numFmtId="169" formatCode="&quot;DE&quot;000000000"/><numFmt numFmtId="170" formatCode="[Red]\\N\\L000000000&quot;B01&quot;"/><numFmt numFmtId="171" formatCode="&quot;RO&quot;\\ 0"/><numFmt numFmtId="172" formatCode="&quot;SEK &quot;0"/><numFmt numFmtId="173" formatCode="000-000-00-00"/><numFmt numFmtId="174" formatCode="&quot;NL&quot;000000000&quot;B&quot;00"/><numFmt numFmtId="175" formatCode="000000000&quot;B01&quot;"/><numFmt numFmtId="176" formatCode="&quot;DE&quot;General"/><numFmt numFmtId="177" formatCode="000&quot;KG&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="21"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="172"/><xf numFmtId="173"/><xf numFmtId="174"/><xf numFmtId="175"/><xf numFmtId="176"/><xf numFmtId="177"/></cellXfs>';
   const strings =
     '<si><t>one</t></si><si><r><t>tw</t></r><r><rPr/><t>o</t></r><rPh sb="0" eb="1"><t>guide</t></rPh></si>';
 
@@ -152,6 +152,10 @@ describe('a cell is read as its reader sees it:', () => {
     ['the same with dashes that are not escaped', '<c s="12"><v>12345678</v></c>', '0012345678'],
     ['the prefix that a format shows', '<c s="8"><v>36695976</v></c>', 'DE036695976'],
     ['what a format shows around a number', '<c s="9"><v>4495445</v></c>', 'NL004495445B01'],
+    ['what a format shows between digits', '<c s="13"><v>449544501</v></c>', 'NL004495445B01'],
+    ['the end of a number without its prefix', '<c s="14"><v>4495445</v></c>', '004495445B01'],
+    ['a prefix before a number without a format', '<c s="15"><v>136695976</v></c>', 'DE136695976'],
+    ['leading zeros without their unit', '<c s="16"><v>42</v></c>', '042'],
     ['a prefix without leading zeros', '<c s="10"><v>18189442</v></c>', 'RO 18189442'],
     ['a whole number with its currency', '<c s="11"><v>100</v></c>', '100'],
     ['a shared text', '<c t="s"><v>0</v></c>', 'one'],
