@@ -47,18 +47,22 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
     return isCountryCode(code) && rateVatText(number) >= 2 && rateVatText(number, code) === 0;
   });
 
-/** The columns with different well-formed numbers. */
+/** The columns with different well-formed numbers, and fewer cells that only resemble one: codes like `RO10001` may be both. */
 const variedColumns = (rows: Rows): ReadonlySet<number> => {
-  const first: string[] = [];
-  const varied = new Set<number>();
+  const columns: { first: string; isVaried: boolean; surplus: number }[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {
-      if (varied.has(column) || rateVatText(cell) !== 2) continue;
-      first[column] ??= cell;
-      if (first[column] !== cell) varied.add(column);
+      const rating = rateVatText(cell);
+      if (rating === 0) continue;
+      columns[column] ??= { first: '', isVaried: false, surplus: 0 };
+      const counted = columns[column];
+      counted.surplus += rating === 2 ? 1 : -1;
+      if (rating < 2) continue;
+      counted.first ||= cell;
+      counted.isVaried ||= cell !== counted.first;
     }
   }
-  return varied;
+  return new Set(columns.flatMap(({ isVaried, surplus }, column) => (isVaried && surplus > 0 ? [column] : [])));
 };
 
 /**
@@ -183,17 +187,27 @@ const refuseDuplicates = ({ line, cells }: ScannedRow, named: NamedColumns): voi
 /**
  * Whether any cell of the column is a country. `Land` may be the header of German Länder and `Kraj` that of Slovenian
  * towns; read as countries they would contradict every number in their rows. A single letter (`D`) may stand for something else
- * where the column has no other country.
+ * where the column has no other country, unless a number without a prefix is one of that country.
  */
-const holdsCountries = (rows: readonly ScannedRow[], column: number, readCountry: CountryReader): boolean =>
+const holdsCountries = (
+  rows: readonly ScannedRow[],
+  column: number,
+  candidates: readonly number[],
+  readCountry: CountryReader,
+): boolean =>
   rows.some(({ cells }) => {
     const cell = cells[column] ?? '';
-    return isCountryCode(cell) || (foldName(cell.slice(0, MAX_NAME)).length > 1 && readCountry(cell) !== null);
+    if (isCountryCode(cell)) return true;
+    const code = readCountry(cell);
+    if (code === null || foldName(cell).length > 1) return code !== null;
+    const numbers = candidates.map((candidate) => cells[candidate] ?? '');
+    return numbers.some((number) => rateVatText(number) === 0 && rateVatText(number, code) === 2);
   });
 
 /**
  * Whether the columns with a name of a tax number or of the tax (`SIREN`, `VAT`) have fewer well-formed numbers, by themselves or
  * with the country in their row, than one without a known name: `VAT` may head amounts, beside numbers under `VAT registration EU`.
+ * A column that repeats one number, which may be the own one of the file's sender, does not outdo one with numbers.
  */
 const isOutdone = (
   rows: readonly ScannedRow[],
@@ -214,10 +228,11 @@ const isOutdone = (
   const isNational = (cell: string, row: readonly string[]): boolean =>
     isComplete(cell) || (isCountryCode(countryOf(row)) && rateVatText(cell, countryOf(row)) === 2);
   const most = Math.max(...candidate.map((column) => countNumbers(column, isNational)));
-  const known = [...candidate, ...country, ...reference, ...requester];
+  const known = new Set([...candidate, ...country, ...reference, ...requester, ...addedColumns(header)]);
+  const varied = variedColumns(sample);
   const width = Math.max(0, ...sample.map(({ length }) => length));
   return Array.from({ length: width }, (_, column) => column).some(
-    (column) => !known.includes(column) && countNumbers(column, isComplete) > most,
+    (column) => !known.has(column) && (most === 0 || varied.has(column)) && countNumbers(column, isComplete) > most,
   );
 };
 
@@ -237,7 +252,7 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   if (first === undefined) throw new AppError('EMPTY_FILE');
   const named = nameColumns(first.cells);
   const hasNames = Object.values(named).some((columns) => columns.length > 0);
-  named.country = named.country.filter((column) => holdsCountries(others, column, readCountry));
+  named.country = named.country.filter((column) => holdsCountries(others, column, named.candidate, readCountry));
   if (named.candidate.length > 0 && isOutdone(others, first.cells, named, readCountry)) named.candidate = [];
   refuseDuplicates(first, named);
 

@@ -441,6 +441,30 @@ const shapes: Shape[] = [
     { columns: { candidate: 0, country: null, reference: null, requester: null } },
   ],
   [
+    'one number in every row, and codes that begin with RO, some of which have the check digit',
+    utf8(
+      'Code;Partner\nRO10001;DE136695976\nRO10002;DE136695976\nRO10003;DE136695976\nRO10004;DE136695976\nRO10005;DE136695976\nRO10011;DE136695976\nRO10012;DE136695976\n',
+    ),
+    { columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
+    'the own number of the sender in every row, beside tax numbers, one of which is malformed',
+    utf8('Firma;NIF;País\nDE136695976;A28184661;ES\nDE136695976;B12;ES\n'),
+    { columns: { candidate: 1, country: 2, reference: null, requester: null } },
+  ],
+  [
+    'results of tax numbers with the format of amounts: the cells that were uploaded',
+    utf8(
+      'Tax ID;Country;vat_number;valid;verdict;name;address;consultation_number;check_id;error\n136.695.976,00;DE;DE136695976;true;valid;;;;chk_1;\n',
+    ),
+    { columns: { candidate: 0, country: 1, reference: null, requester: null }, rows: ['2: 136.695.976 · DE'] },
+  ],
+  [
+    'signs of vehicles of one letter alone, beside numbers without a prefix',
+    utf8('USt-IdNr;Länderkennzeichen\n136695976;D\n;D\n33803803;A\n'),
+    { rows: ['2: 136695976 · DE', '3:  · DE', '4: 33803803 · AT'] },
+  ],
+  [
     'the transactions of a marketplace, with the numbers of the seller before that of the buyer',
     utf8(
       'SELLER_DEPART_COUNTRY_VAT_NUMBER\tTRANSACTION_SELLER_VAT_NUMBER\tBUYER_VAT_NUMBER_COUNTRY\tBUYER_VAT_NUMBER\nDE136695976\tFR83404833048\tAT\tATU33803803\nFR83404833048\tFR83404833048\t\t\n',
