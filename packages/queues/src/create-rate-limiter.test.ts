@@ -1,34 +1,20 @@
-import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
-import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createRateLimiter } from './create-rate-limiter.js';
+import { raise, testRedis } from './test-redis.fixture.js';
 
 const LIMIT = { calls: 3, windowMs: 1_000, holdMs: 80 };
 
-let namespace: RedisNamespace;
-let connection: RedisConnection;
-const raise = (error: unknown): never => {
-  throw error;
-};
-beforeAll(async () => {
-  namespace = await openRedisNamespace();
-  connection = connectRedis(namespace.url, 'producer', raise);
-  await until('Redis', () => connection.status === 'ready');
-});
-afterAll(async () => {
-  connection.disconnect();
-  await namespace.close();
-});
+const redis = testRedis();
 
 /** Stores admissions of a key that lie ahead of the clock of Redis, as after it was set back by so many milliseconds. */
 const setBack = async (key: string, ms: number): Promise<void> => {
-  const [seconds = 0, micros = 0] = (await connection.time()).map(Number);
+  const [seconds = 0, micros = 0] = (await redis.connection.time()).map(Number);
   const now = seconds * 1_000_000 + micros;
   for (let n = 0; n < LIMIT.calls; n += 1)
-    await connection.lpush(`${namespace.prefix}:rate:${key}`, String(now + ms * 1_000 + n));
+    await redis.connection.lpush(`${redis.prefix}:rate:${key}`, String(now + ms * 1_000 + n));
 };
 
 test('after the clock of Redis was set back by minutes, calls are admitted, and at most as many as the limit', async () => {
-  const limiter = createRateLimiter({ connection, prefix: namespace.prefix, limit: LIMIT, onAlone: raise });
+  const limiter = createRateLimiter({ ...redis, limit: LIMIT, onAlone: raise });
   await setBack('minutes', 180_000);
   const decisions = await Promise.all(Array.from({ length: 5 }, () => limiter.admit('minutes')));
   expect(decisions.map(({ admitted }) => admitted)).toEqual([true, true, true, false, false]);
@@ -36,7 +22,7 @@ test('after the clock of Redis was set back by minutes, calls are admitted, and 
 });
 
 test('a clock that was set back by less than a window admits no more than the limit', async () => {
-  const limiter = createRateLimiter({ connection, prefix: namespace.prefix, limit: LIMIT, onAlone: raise });
+  const limiter = createRateLimiter({ ...redis, limit: LIMIT, onAlone: raise });
   await setBack('moment', 500);
   const decision = await limiter.admit('moment');
   expect(decision.admitted).toBe(false);

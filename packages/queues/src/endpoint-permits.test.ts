@@ -1,34 +1,22 @@
 import { type DeliveryPermit, newUuid, permitWaitMs } from '@vat/domain';
-import { openRedisNamespace, type RedisNamespace, reportFigure, until } from '@vat/testkit';
+import { reportFigure, until } from '@vat/testkit';
 import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
 import { endpointPermits } from './endpoint-permits.js';
 import { DELIVERY_QUEUES, type DeliveryJob } from './job-catalogue.js';
 import { type Consumer, type JobContext, startConsumer } from './start-consumer.js';
+import { raise, testRedis } from './test-redis.fixture.js';
 
 const SHARE = 4;
 /** Longer than the delay between two calls on a busy machine. */
 const SLOW_AFTER_MS = 2_000;
 
-let namespace: RedisNamespace;
-let connection: RedisConnection;
-const raise = (error: unknown): never => {
-  throw error;
-};
-beforeAll(async () => {
-  namespace = await openRedisNamespace();
-  connection = connectRedis(namespace.url, 'producer', raise);
-  await until('Redis', () => connection.status === 'ready');
-});
-afterAll(async () => {
-  connection.disconnect();
-  await namespace.close();
-});
+const redis = testRedis();
 
 const limiter = (promote: (queueClass: 'first' | 'retry', jobId: string) => Promise<void>) =>
   endpointPermits({
-    connection,
-    prefix: namespace.prefix,
+    connection: redis.connection,
+    prefix: redis.prefix,
     share: SHARE,
     slowShare: 2,
     slowAfterMs: SLOW_AFTER_MS,
@@ -137,7 +125,7 @@ test('a job whose promotion failed is promoted again by a later release', async 
 });
 
 test('a burst to few endpoints uses all of their permits, never more, and runs each job once', async () => {
-  const producer = createProducer(connection, namespace.prefix);
+  const producer = createProducer(redis.connection, redis.prefix);
   const acquire = limiter((queueClass, jobId) => producer.promote(DELIVERY_QUEUES[queueClass], jobId));
   const accounts = [newUuid(), newUuid()];
   const inFlight = new Map<string, number>();
@@ -167,11 +155,11 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
   const connections: RedisConnection[] = [];
   const consumers: Consumer[] = [];
   for (let n = 0; n < 2; n += 1) {
-    const redis = connectRedis(namespace.url, 'consumer', raise);
-    connections.push(redis);
+    const connection = connectRedis(redis.url, 'consumer', raise);
+    connections.push(connection);
     const options = {
-      connection: redis,
-      prefix: namespace.prefix,
+      connection,
+      prefix: redis.prefix,
       stopping: new AbortController().signal,
       onJobError: raise,
       onError: raise,
@@ -182,7 +170,7 @@ test('a burst to few endpoints uses all of their permits, never more, and runs e
     await until('all jobs to finish', () => done.length >= jobs.length);
   } finally {
     await Promise.all(consumers.map((consumer) => consumer.close()));
-    for (const redis of connections) redis.disconnect();
+    for (const connection of connections) connection.disconnect();
     await producer.close();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
