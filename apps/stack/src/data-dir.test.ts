@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import os from 'node:os';
 import path from 'node:path';
 import { inspectProcess } from '@vat/embedded';
-import { removeStaleLock, replaceFile } from './data-dir.js';
+import { claimDataDir, removeStaleLock, replaceFile } from './data-dir.js';
 
 let folder: string;
 let file: string;
@@ -16,6 +16,15 @@ test('a file that cannot be replaced leaves no other file behind', () => {
   mkdirSync(path.join(file, 'below'), { recursive: true });
   expect(() => replaceFile(file, 'text')).toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
   expect(readdirSync(folder)).toEqual(['stack.lock']);
+});
+
+test('a stop that cannot be announced, such as on a full disk, goes on', async () => {
+  const claim = await claimDataDir(folder, () => undefined);
+  mkdirSync(`${file}.${process.pid}`);
+  expect(() => claim.recordChildren([])).toThrow();
+  claim.announceStop();
+  claim.release();
+  expect(existsSync(file)).toBe(false);
 });
 
 const lockOf = (pid: number, started: string) => JSON.stringify({ pid, started, children: [] });

@@ -150,7 +150,13 @@ export const claimDataDir = async (dataDir: string, log: (line: string) => void)
   };
   return {
     recordChildren: (pids) => update({ children: pids.flatMap(identify) }),
-    announceStop: () => update({ stopping: true }),
+    announceStop: () => {
+      try {
+        update({ stopping: true });
+      } catch {
+        // A full disk must not prevent the stop. The next start refuses then, and does not wait.
+      }
+    },
     release: () => {
       if (!released) rmSync(file, { force: true });
       released = true;
