@@ -13,9 +13,9 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** `account create` of the admin command; `isKilled`: the start ends when the account is in the database. */
-const seed = ({ isKilled = false } = {}) =>
+const seed = ({ isKilled = false, database = 'embedded' } = {}) =>
   seedDemo({
-    ...{ dataDir, database: 'embedded', created: false, log: (line) => logged.push(line) },
+    ...{ dataDir, database, created: false, log: (line) => logged.push(line) },
     admin: async (args) => {
       const email = args[args.indexOf('--email') + 1] ?? '';
       if (accounts.includes(email)) return { ok: false, stdout: '{"error":"it is taken"}', stderr: '' };
@@ -38,4 +38,10 @@ test('a database that has a demo account of another DATA_DIR gets no second one,
   expect([await seed(), await seed()]).toEqual([null, null]);
   expect([accounts.length, logged]).toEqual([1, Array(2).fill('no demo account was created: it is taken')]);
   expect(readdirSync(dataDir)).toEqual([]);
+});
+
+test('a start on another database that has a demo account leaves that of the first one as it is', async () => {
+  const demo = await seed();
+  expect(await seed({ database: 'given' })).toBeNull();
+  expect([await seed(), accounts.length]).toEqual([demo, 1]);
 });

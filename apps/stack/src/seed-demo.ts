@@ -42,10 +42,18 @@ type SeedDemo = {
   log: (line: string) => void;
 };
 
-/** The stored demo account of `database`. It has no keys while it is created, and when a start ended meanwhile. */
-const readDemo = (file: string, database: string): Partial<Demo> | null => {
+const readText = (file: string): string | null => {
   try {
-    const { database: of, ...demo } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Demo> & { database: string };
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+/** The stored demo account of `database`. It has no keys while it is created, and when a start ended meanwhile. */
+const readDemo = (text: string | null, database: string): Partial<Demo> | null => {
+  try {
+    const { database: of, ...demo } = JSON.parse(text ?? '') as Partial<Demo> & { database: string };
     return of === database ? demo : null;
   } catch {
     return null;
@@ -71,7 +79,8 @@ const errorMessageOf = (output: string): string => {
 export const seedDemo = async ({ dataDir, database, created: isNew, admin, log }: SeedDemo): Promise<Demo | null> => {
   const file = path.join(dataDir, 'demo.json');
   if (isNew) rmSync(file, { force: true });
-  const stored = readDemo(file, database);
+  const before = readText(file);
+  const stored = readDemo(before, database);
   if (isComplete(stored)) return stored;
   const store = (demo: Partial<Demo>) => replaceFile(file, `${JSON.stringify({ database, ...demo }, null, 2)}\n`);
   const password = `demo-${randomBytes(9).toString('base64url')}`;
@@ -79,12 +88,13 @@ export const seedDemo = async ({ dataDir, database, created: isNew, admin, log }
     const flags = ['--name', 'Demo', '--email', email, '--password', '-', '--plan', 'business'];
     return { email, ...(await admin(['account', 'create', ...flags], `${password}\n`)) };
   };
-  store({});
+  // The file may be the only copy of the sign-in and keys of another database.
+  if (before === null) store({});
   let result = await create('demo@example.com');
   // A start that ended after it had created the account: its password and keys are lost, so there is a second one.
   if (!result.ok && stored) result = await create(`demo-${randomBytes(4).toString('hex')}@example.com`);
   if (!result.ok) {
-    rmSync(file, { force: true });
+    if (before === null) rmSync(file, { force: true });
     log(`no demo account was created: ${errorMessageOf(result.stdout || result.stderr)}`);
     return null;
   }
