@@ -39,6 +39,23 @@ test('a page is read without the leaves after it, however few of them Postgres e
   expect(read).toBeLessThan(2 * PAGE);
 });
 
+test('a page is read without the leaves of earlier anchors, however many of its own Postgres expects', async () => {
+  const undo = new Error('undo');
+  const read = connected.db.$transaction(async (tx) => {
+    await tx.$executeRaw`
+      UPDATE anchor_leaf SET anchor_seq = 2, leaf_index = leaf_index - ${LEAVES / 2}::int
+      WHERE leaf_index >= ${LEAVES / 2}::int`;
+    await tx.$executeRaw`ANALYZE anchor_leaf`;
+    for (const from of [0, LEAVES / 2]) {
+      const before = await rowsRead(tx);
+      expect((await auditAnchors(tx).leaves(2, from, PAGE)).whole).toBe(true);
+      expect((await rowsRead(tx)) - before).toBeLessThan(2 * PAGE);
+    }
+    throw undo;
+  });
+  await expect(read).rejects.toBe(undo);
+});
+
 test.each([
   ['missing at the end of a page', `DELETE FROM anchor_leaf WHERE leaf_index = ${PAGE - 1}`],
   ['twice in the last place of a page', `UPDATE anchor_leaf SET leaf_index = ${PAGE - 1} WHERE leaf_index = ${PAGE}`],

@@ -54,7 +54,11 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
         LIMIT ${limit + 1}::int
       )
       SELECT string_agg(slice.hash, ''::bytea ORDER BY leaf_index) AS hashes, count(*)::int AS n, max(leaf_index) AS last,
-        EXISTS (SELECT FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from + limit}::int) AS more,
+        -- Only after a page that is not full. Without an order Postgres, if it expects many, looks for one from the first leaf of all.
+        count(*) < ${limit}::int AND (
+          SELECT leaf_index FROM anchor_leaf WHERE anchor_seq = ${seq}::int AND leaf_index >= ${from + limit}::int
+          ORDER BY leaf_index LIMIT 1
+        ) IS NOT NULL AS more,
         -- Proofs read this range alone.
         bool_and(slice.check_id BETWEEN COALESCE(a.first_leaf, ${NIL}::uuid) AND COALESCE(a.last_leaf, ${MAX_ID}::uuid))
           AS ranged, (
@@ -68,9 +72,7 @@ export const auditAnchors = (db: Queryable): AnchorAudit => ({
       FROM slice LEFT JOIN anchor a ON a.seq = ${seq}::int`;
     return {
       hashes: row?.hashes ?? new Uint8Array(),
-      whole:
-        row === undefined ||
-        (row.n === (row.last === null ? 0 : row.last + 1 - from) && (row.n === limit || !row.more)),
+      whole: row === undefined || (row.n === (row.last === null ? 0 : row.last + 1 - from) && !row.more),
       ranged: row?.ranged ?? true,
       differing: row?.differing ?? [],
     };
