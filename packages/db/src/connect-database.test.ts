@@ -91,6 +91,30 @@ test('Postgres ends the transaction of a process that stands still, and with it 
   }
 });
 
+test('Postgres ends the large read of a process that stands still, and with it its locks and its snapshot', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const options = { applicationName: 'reading', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000, maxConnections: 1 };
+  const stopped = connectReader({ ...options, url: proxy.through(cloned.url), idleTransactionMs: 1_000 });
+  const other = connectDatabase({ ...options, applicationName: 'other', url: cloned.url });
+  const reading = () => query(other.db, { pid: 'int4' })`
+    SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'reading' AND datname = current_database() AND backend_xmin IS NOT NULL`;
+  try {
+    const read = stopped.snapshot(async (reader) => {
+      await query(reader, { id: 'uuid' })`SELECT id FROM "check" LIMIT 1`;
+      expect(await reading()).toHaveLength(1);
+      proxy.freeze();
+      await until('its end', async () => (await reading()).length === 0);
+      proxy.thaw();
+      await query(reader, { id: 'uuid' })`SELECT id FROM "check" LIMIT 1`;
+    });
+    await expect(read).rejects.toThrow(/terminat/);
+  } finally {
+    await Promise.all([stopped.close(), other.close()]);
+    await proxy.close();
+  }
+});
+
 test('Postgres ends the connections of a machine that is gone within a minute', async () => {
   const options = { url: cloned.url, applicationName: 'gone', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000 };
   const database = connectDatabase({ ...options, maxConnections: 1 });

@@ -43,7 +43,7 @@ export const PLANNER_COSTS = {
  * a word. Otherwise its locks, such as on the usage of an account, would last until TCP notices, which takes hours, or for as long as
  * the process is stopped. Shorter than the minute after which an Idempotency-Key must be free again. No transaction pauses so long.
  */
-const IDLE_TRANSACTION_MS = 30_000;
+export const IDLE_TRANSACTION_MS = 30_000;
 
 /** The adapter's type does not allow `undefined` (no name), but the adapter and `pg` do. */
 type StatementNames = (statement: { sql: string }) => string;

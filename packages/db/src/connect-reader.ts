@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { DatabaseOptions } from './connect-database.js';
+import { type DatabaseOptions, IDLE_TRANSACTION_MS } from './connect-database.js';
 import { prepareConnection } from './prepare-connection.js';
 import type { Reader } from './query.js';
 import { statementsOn } from './statements-on.js';
@@ -35,9 +35,9 @@ export const connectReader = (options: Omit<DatabaseOptions, 'keepOpen'>): Conne
     let broken: Error | undefined;
     try {
       await connection.query(
-        // A caller who downloads slowly lets the transaction wait. It has no locks that others need.
+        // While it reads, no partition is made or dropped, and nothing that was deleted since is vacuumed.
         `BEGIN ISOLATION LEVEL ${isolation} READ ONLY; SET LOCAL statement_timeout = ${options.queryTimeoutMs};
-         SET LOCAL idle_in_transaction_session_timeout = 0`,
+         SET LOCAL idle_in_transaction_session_timeout = ${options.idleTransactionMs ?? IDLE_TRANSACTION_MS}`,
       );
       const result = await work(statementsOn(connection));
       await connection.query('COMMIT');
