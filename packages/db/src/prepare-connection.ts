@@ -8,8 +8,9 @@ type Connected = pg.ClientBase & { processID?: number | null };
 type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * Postgres sends TCP keepalives to a client that is silent for half a minute, and closes after three without an answer. Without this the connections of a machine
- * that is gone count for two hours, by the defaults of Linux, and those of the processes that replace it exceed `max_connections`.
+ * Postgres sends TCP keepalives to a client that is silent for half a minute, and closes after three without an answer. Without
+ * this the connections of a machine that is gone count for two hours, by the defaults of Linux, and those of the processes that
+ * replace it exceed `max_connections`.
  */
 export const TCP_KEEPALIVE: SessionSettings = {
   tcp_keepalives_idle: '30',
@@ -34,8 +35,8 @@ export const connectClient = async (url: string, applicationName?: string): Prom
 
 /**
  * Prepares a new connection, in one round trip: its time zone is UTC and, if it is direct, it ends soon after its machine is gone,
- * and has the settings of `session`. Returns whether it is direct. A server sends the process id of its backend when a connection starts; a pooler such as
- * PgBouncer cannot and sends a number of its own.
+ * and has the settings of `session`. Returns whether it is direct. A server sends the process id of its backend when a connection
+ * starts; a pooler such as PgBouncer cannot and sends a number of its own.
  *
  * Nothing of this is a start-up parameter, since PgBouncer refuses connections with parameters that it does not know. It
  * carries the time zone over when it changes the backend of a connection. Every other setting would remain on a backend that
