@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, Queryable } from './connect-database.js';
+import type { Database } from './connect-database.js';
 import { Prisma } from './generated/client.js';
+import { heartbeatOf, SILENCE, sendHeartbeats } from './heartbeats.js';
 import { query } from './query.js';
 
 /** The first of the two numbers of the advisory locks for maintenance; the second is the task. */
@@ -12,36 +13,6 @@ const TRANSACTION_MS = 24 * 3_600_000;
 const POLL_MS = 100;
 /** How long the transaction waits for a connection of the pool. */
 const CONNECT_MS = 5_000;
-/**
- * Postgres ends the transaction, and another process may run the task, when it received nothing from this one for `endMs`: the
- * process stands still, or its machine or network is gone. Milliseconds. Less than the minute within which the sweep enqueues
- * everything after a loss of Redis, which may have been on the same machine.
- */
-const SILENCE = { endMs: 30_000, heartbeatMs: 5_000 };
-
-/** Sends `heartbeat` at intervals, one at a time. Call the result to stop; it resolves when the last one has ended. */
-const sendHeartbeats = (heartbeat: () => Promise<unknown>, everyMs: number): (() => Promise<void>) => {
-  let open: Promise<void> | null = null;
-  const timer = setInterval(() => {
-    // A transaction that has ended fails at its end.
-    open ??= heartbeat()
-      .catch(() => undefined)
-      .then(() => {
-        open = null;
-      });
-  }, everyMs);
-  return async () => {
-    clearInterval(timer);
-    await open;
-  };
-};
-
-/**
- * Postgres keeps the snapshot of a transaction's last query until its next statement; this one needs none. It also shows that the
- * process works.
- */
-const heartbeat = (tx: Queryable, endMs: number): Promise<unknown> =>
-  tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = ${Prisma.raw(String(endMs))}`;
 
 /**
  * Runs the work of a task unless another process runs that task; null when one still does after `waitMs`. The lock belongs to
@@ -51,7 +22,7 @@ const heartbeat = (tx: Queryable, endMs: number): Promise<unknown> =>
  * that of another process.
  */
 export const runAlone =
-  (db: Database, { endMs, heartbeatMs } = SILENCE) =>
+  (db: Database, silence = SILENCE) =>
   async <T>(task: keyof typeof TASKS, work: () => Promise<T>, waitMs = 0): Promise<{ done: T } | null> =>
     db.$transaction(
       async (tx) => {
@@ -60,8 +31,9 @@ export const runAlone =
           const [lock] = await query(tx, { taken: 'bool' })`
             SELECT pg_try_advisory_xact_lock(${TASK_LOCKS}::int, ${TASKS[task]}::int) AS taken`;
           if (lock?.taken) {
-            await heartbeat(tx, endMs);
-            const stopHeartbeats = sendHeartbeats(() => heartbeat(tx, endMs), heartbeatMs);
+            const heartbeat = () => tx.$executeRaw`${Prisma.raw(heartbeatOf(silence))}`;
+            await heartbeat();
+            const stopHeartbeats = sendHeartbeats(heartbeat, silence.heartbeatMs);
             try {
               return { done: await work() };
             } finally {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { TCP_KEEPALIVE } from './prepare-connection.js';
 
 const POLL_MS = 200;
-/** The lock lasts as long as its process works, and no longer than a minute after its machine is gone. */
+/** The lock lasts as long as its process, and no longer than a minute after its machine is gone. */
 const WHILE_ALIVE = Object.entries({ idle_in_transaction_session_timeout: '0', ...TCP_KEEPALIVE })
   .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
   .join('; ');

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { heartbeatOf, SILENCE, sendHeartbeats } from '../heartbeats.js';
 import { connectClient } from '../prepare-connection.js';
 import type { Reader } from '../query.js';
 import { statementsOn } from '../statements-on.js';
@@ -8,7 +9,10 @@ import { takeLock } from '../take-lock.js';
 export type Ddl = {
   reader: Reader;
   run: (sql: string, values?: unknown[]) => Promise<pg.QueryResult>;
-  /** A transaction that takes its locks within a moment or fails, so that nobody waits long behind it. */
+  /**
+   * A transaction that takes its locks within a moment or fails, so that nobody waits long behind it. Postgres ends it when this
+   * process stands still, before another one may change partitions.
+   */
   atOnce: <T>(work: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 };
@@ -18,51 +22,59 @@ export type Ddl = {
  * and at the beginning of a month they run at the same moment.
  */
 const LOCK = [0x5107_0003, 1];
-/** How long a process waits for another one. */
-const TURN_MS = 60_000;
+/** `turnMs`: how long a process waits for another one; for longer than one that stands still has the lock. */
+const TURNS = { ...SILENCE, turnMs: 60_000 };
 const LOCK_TIMEOUT_MS = 300;
-
-const takeTurn = async (locker: pg.Client): Promise<void> => {
-  await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
-  if (!(await takeLock(locker, LOCK, TURN_MS))) throw new Error('another process is changing partitions');
-};
 
 /**
  * Connects, when no other process changes partitions. Session settings are not used, so that a pooler of transactions may be in
- * between.
+ * between. A process that stands still loses the lock after {@link SILENCE}, and changes nothing when it continues.
  */
-export const connectDdl = async (url: string): Promise<Ddl> => {
+export const connectDdl = async (url: string, turns = TURNS): Promise<Ddl> => {
   const locker = await connectClient(url);
-  try {
-    await takeTurn(locker);
-    const client = await connectClient(url);
-    // Without the lock another process might change partitions at the same time.
-    locker.on('error', () => void client.end().catch(() => undefined));
-    return ddlOn(client, locker);
-  } catch (error) {
+  const client = await connectClient(url).catch(async (error: unknown) => {
     await locker.end();
+    throw error;
+  });
+  const close = async () => void (await Promise.allSettled([client.end(), locker.end()]));
+  // Without the lock another process might change partitions at the same time.
+  const endChanges = () => client.end().catch(() => undefined);
+  locker.on('error', endChanges);
+  try {
+    await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
+    if (!(await takeLock(locker, LOCK, turns.turnMs))) throw new Error('another process is changing partitions');
+    const statement = { text: heartbeatOf(turns), query_timeout: turns.endMs / 2 };
+    const heartbeat = () => locker.query(statement);
+    await heartbeat();
+    locker.once(
+      'end',
+      sendHeartbeats(() => heartbeat().catch(endChanges), turns.heartbeatMs),
+    );
+    return { ...ddlOn(client, turns.heartbeatMs), close };
+  } catch (error) {
+    await close();
     throw error;
   }
 };
 
-const ddlOn = (client: pg.Client, locker: pg.Client): Ddl => {
+const ddlOn = (client: pg.Client, idleMs: number): Omit<Ddl, 'close'> => {
   const run: Ddl['run'] = (text, values) => client.query(values === undefined ? { text } : { text, values });
   return {
     reader: statementsOn(client),
     run,
     atOnce: async (work) => {
-      await run(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await run(
+        `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+      );
       try {
         const result = await work();
         await run('COMMIT');
         return result;
       } catch (error) {
-        await run('ROLLBACK');
+        // A connection that has ended has nothing to roll back.
+        await run('ROLLBACK').catch(() => undefined);
         throw error;
       }
-    },
-    close: async () => {
-      await Promise.allSettled([client.end(), locker.end()]);
     },
   };
 };

@@ -1,9 +1,10 @@
 import { auditedFrom, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
+import { type ClonedDatabase, cloneDatabase, openTcpProxy, until } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from '../connect-database.js';
 import { deleteOldEvidence } from '../evidence/retention.js';
 import { idAt, NIL } from '../uuid-bounds.js';
 import { deleteOldDeliveries } from '../webhook/delivery-retention.js';
+import { connectDdl } from './ddl.js';
 import { maintainPartitions } from './maintain-partitions.js';
 import { listPartitions, PARTITIONED, type PartitionedTable } from './partitions.js';
 
@@ -140,6 +141,28 @@ test('runs at the same moment change partitions one after the other', async () =
   // The last partition of each table takes what comes, should there be no maintenance again.
   const { requestId } = await insertCheck(at(12));
   expect(await placeOf('request', 'id', requestId)).toBe('request_future');
+});
+
+test('a process that works on partitions is waited for, and one that stands still holds nobody up', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const turns = { turnMs: 2_500, endMs: 1_000, heartbeatMs: 200 };
+  const ddl = await connectDdl(proxy.through(cloned.url), turns);
+  try {
+    await expect(connectDdl(cloned.url, turns)).rejects.toThrow('another process is changing partitions');
+    const changing = ddl.atOnce(async () => {
+      await ddl.run('LOCK TABLE "request" IN ACCESS EXCLUSIVE MODE');
+      proxy.freeze();
+      await runUntil(at(1));
+      expect((await listPartitions(db, 'request')).map(({ name }) => name)).toContain(nameOf('request', 4));
+      proxy.thaw();
+      await ddl.run('LOCK TABLE "request" IN ACCESS EXCLUSIVE MODE');
+    });
+    await expect(changing).rejects.toThrow(/closed|terminat/);
+    await expect(ddl.run('SELECT')).rejects.toThrow();
+  } finally {
+    await ddl.close();
+    await proxy.close();
+  }
 });
 
 test('an id of the future is stored, and reported because no further month can be made', async () => {
