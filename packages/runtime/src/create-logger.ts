@@ -81,7 +81,8 @@ export const throttledLog = (
   let suppressed = 0;
   return (fields) => {
     const at = now().getTime();
-    if (at < suppressedUntil) {
+    // More than the interval is left only if the clock was set back.
+    if (at < suppressedUntil && suppressedUntil - at <= everyMs) {
       suppressed += 1;
       return;
     }
