@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -191,6 +193,19 @@ describe('startStack', () => {
     await expect(start()).rejects.toThrow(/stack\.lock cannot be read \(ELOOP\): start as the user who started last/);
     expect(lstatSync(lock).isSymbolicLink()).toBe(true);
     rmSync(lock);
+  });
+
+  it('stops everything when a file of the directory cannot be removed, as on a disk that became read-only', async () => {
+    const stack = await start();
+    const pids = pidsOf(running());
+    const file = path.join(dataDir, 'run.json');
+    rmSync(file);
+    mkdirSync(file);
+    await stack.stop();
+    rmdirSync(file);
+    expect(pids.map((pid) => inspectProcess(pid))).toEqual(pids.map(() => null));
+    expect(logged).toContainEqual(expect.stringMatching(/^while stopping: /));
+    expect(existsSync(path.join(dataDir, 'stack.lock'))).toBe(false);
   });
 
   it('takes over a claim whose pid now belongs to another process', async () => {

@@ -49,8 +49,14 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
   const undo: (() => unknown)[] = [];
   let announceStop: () => void = () => undefined;
   const stop = async (): Promise<void> => {
-    announceStop();
-    for (const step of undo.splice(0).reverse()) await step();
+    for (const step of [announceStop, ...undo.splice(0).reverse()]) {
+      try {
+        await step();
+      } catch (error) {
+        // Files of DATA_DIR cannot be changed on a disk that is full or became read-only. The processes end nonetheless.
+        log(`while stopping: ${(error as Error).message}`);
+      }
+    }
   };
   try {
     const dataDir = openDataDir(settings.DATA_DIR);
