@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findFreePort, isPortFree } from './server-process.js';
 
@@ -53,10 +53,21 @@ const read = (file: string): Access | null => {
 export const ofOtherUser = (file: string, code = 'unknown error'): Error =>
   new Error(`${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`);
 
-/** Writes `access` to `file` (mode 0600) atomically, so that a crash leaves either the old or the new content. */
+/**
+ * Writes `access` to `file` (mode 0600) atomically, so that a crash leaves either the old or the new content. What is stored already
+ * is not written again: if it could not be, a server that was restarted would run, and nobody would use it.
+ */
 export const rememberAccess = (file: string, access: Access): void => {
-  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify(access)}\n`, { mode: 0o600 });
-  renameSync(`${file}.${process.pid}`, file);
+  const stored = read(file);
+  if (stored?.port === access.port && stored.password === access.password) return;
+  const temporary = `${file}.${process.pid}`;
+  try {
+    writeFileSync(temporary, `${JSON.stringify(access)}\n`, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 };
 
 /** The access data stored in `file`; without a file, `port` 0 and a new password. Throws when it cannot be read. */

@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -112,6 +113,19 @@ describe('startPostgres', () => {
     expect(second.pid).not.toBe(first.pid);
     expect(await query(second.url, 'SELECT answer FROM survived')).toEqual({ answer: 42 });
     await client.end().catch(() => undefined);
+  });
+
+  it('restarts at the same address when its access data cannot be written', async () => {
+    const first = await start({ dataDir, durable: true });
+    const temporary = path.join(dataDir, `postgres.json.${process.pid}`);
+    mkdirSync(temporary);
+    try {
+      process.kill(first.pid, 'SIGKILL');
+      await first.exited;
+      expect(await start({ dataDir, port: first.port })).toMatchObject({ url: first.url, reused: false });
+    } finally {
+      rmdirSync(temporary);
+    }
   });
 
   it('takes over the server of a killed parent', async () => {
