@@ -14,7 +14,7 @@ export const searchBudget = (db: Queryable): SearchBudget => ({
   take: async ({ source, day, limit, accountId }): Promise<SearchPermit> => {
     if (limit < 1) return 'exhausted';
     // The row of the source is locked before that of the account, always.
-    const [permit] = await query(db, { taken: 'bool!', blocked: 'bool?' })`
+    const [permit] = await query(db, { taken: 'bool', blocked: 'bool?' })`
       WITH recent AS (
         SELECT account_id = ${accountId}::uuid AS own,
           CASE WHEN day = ${day}::date THEN greatest(requested, requested_before) ELSE requested END AS requested,
