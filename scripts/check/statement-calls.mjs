@@ -115,7 +115,11 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteExpiredInvitations(on)(at.now),
   () => db.changeMailChoice(on)(at.user, { quota: true, watch_changes: false }),
   () => db.listReachedQuotas(on)(at.now.toISOString().slice(0, 7), 500),
-  () => db.noteQuota(on)({ accountId: at.account, period: at.now.toISOString().slice(0, 7), percent: 80, now: at.now }),
+  () =>
+    db.noteQuota(on)({
+      ...{ accountId: at.account, plan: /** @type {const} */ ('enterprise'), monthlyQuota: null },
+      ...{ period: at.now.toISOString().slice(0, 7), percent: 80, now: at.now },
+    }),
   () => db.listWaitingItems(on)(null, at.lately, 500),
   () => db.createMail(on)({ id: ID, userId: at.user, kind: 'failed_deliveries', sentSince: at.soon, now: at.now }),
   () => db.listDueMails(on)(at.now, 1_000),

@@ -8,6 +8,7 @@ import {
   PLANS,
   type Plan,
   QUOTA_PERCENTS,
+  type ReachedQuota,
   type WaitingItems,
 } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
@@ -38,14 +39,20 @@ export const listReachedQuotas =
       LIMIT ${limit}::int`;
   };
 
-/** Writes down that an account has reached a share of its quota in a month, once, for its users who want mail about it. */
+/**
+ * Writes down that an account has reached a share of its quota in a month, once, for its users who want mail about it. Nothing is
+ * written when its plan has changed since the usage was read; the account is locked, since `setAccountPlan` may be about to change it.
+ */
 export const noteQuota =
   (db: Queryable) =>
-  async ({ accountId, period, percent, now }: { accountId: string; period: string; percent: number; now: Date }) => {
+  async ({ accountId, plan, monthlyQuota: own, period, percent, now }: ReachedQuota): Promise<void> => {
     await db.$executeRaw`
-      WITH reached AS (
-        UPDATE usage SET mailed_percent = ${percent}::int
-        WHERE account_id = ${accountId}::uuid AND period = ${period} AND mailed_percent < ${percent}::int
+      WITH sold AS MATERIALIZED (
+        SELECT id FROM account
+        WHERE id = ${accountId}::uuid AND plan = ${plan} AND monthly_quota IS NOT DISTINCT FROM ${own}::int FOR SHARE
+      ), reached AS (
+        UPDATE usage SET mailed_percent = ${percent}::int FROM sold
+        WHERE account_id = sold.id AND period = ${period} AND mailed_percent < ${percent}::int
         RETURNING account_id
       )
       INSERT INTO mail_item (user_id, kind, subject_id, happened_at)

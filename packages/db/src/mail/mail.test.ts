@@ -26,6 +26,8 @@ const ALL: Record<MailKind, boolean> = {
   ...{ failed_deliveries: true, quota: true, completed_batches: true, watch_changes: true },
 };
 
+const FREE = { plan: 'free', monthlyQuota: null } as const;
+
 type Owner = { accountId: string; userId: string };
 
 const owner = async (choice: Partial<Record<MailKind, boolean>> = {}): Promise<Owner> => {
@@ -156,7 +158,7 @@ test('a member who is removed at the moment at which something happens is left o
     await tx.$executeRaw`SELECT FROM app_user WHERE id = ${userId}::uuid FOR UPDATE`;
     const started = Promise.all([
       connected.db.$executeRaw`WITH ${publishToAccount(event, newUuid(), NOW, about)} SELECT 1 FROM sent`,
-      noteQuota(connected.db)({ accountId, period: '2026-11', percent: 80, now: NOW }),
+      noteQuota(connected.db)({ accountId, ...FREE, period: '2026-11', percent: 80, now: NOW }),
       create(leaving),
     ]);
     started.catch(() => undefined);
@@ -180,9 +182,9 @@ test('a share of the quota is written down once a month, and a higher one once m
     ...{ accountId: of.accountId, plan: 'free', monthlyQuota: null, taken: 84, mailedPercent: 0 },
   });
   const note = (percent: number) =>
-    noteQuota(connected.db)({ accountId: of.accountId, period: '2026-11', percent, now: NOW });
+    noteQuota(connected.db)({ accountId: of.accountId, ...FREE, period: '2026-11', percent, now: NOW });
   await Promise.all([note(80), note(80)]);
-  await noteQuota(connected.db)({ accountId: without.accountId, period: '2026-11', percent: 80, now: NOW });
+  await noteQuota(connected.db)({ accountId: without.accountId, ...FREE, period: '2026-11', percent: 80, now: NOW });
   expect([await itemsOf(of), await itemsOf(without)]).toEqual([[`quota ${of.accountId}`], []]);
   expect(await usage()).toBeUndefined();
   const facts = () => readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [of.accountId], createdAt: NOW });
@@ -216,6 +218,35 @@ test('another plan has another quota, whose shares are written down again; a quo
   await Promise.all([of, withOwn].map(({ accountId }) => move(accountId, 'starter')));
   expect(await mailed()).toEqual([0, 100]);
   expect(await move(newUuid(), 'starter')).toBe(false);
+});
+
+test('a share that was reached on the plan before is not written down for the new one', async () => {
+  const [moved, moving] = [await owner(), await owner()];
+  for (const { accountId } of [moved, moving])
+    await connected.db
+      .$executeRaw`INSERT INTO usage (account_id, period, used) VALUES (${accountId}::uuid, '2026-11', 100)`;
+  const note = ({ accountId }: Owner) =>
+    noteQuota(connected.db)({ accountId, ...FREE, period: '2026-11', percent: 100, now: NOW });
+  await setAccountPlan(connected.db)(moved.accountId, 'starter');
+  await note(moved);
+  const { noted } = await connected.db.$transaction(async (tx) => {
+    await tx.account.update({ where: { id: moving.accountId }, data: { plan: 'starter' } });
+    const noting = note(moving);
+    noting.catch(() => undefined);
+    await until('it to wait for the account', async () => {
+      const [row] = await query(connected.db, { n: 'int4' })`
+        SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return row?.n === 1;
+    });
+    return { noted: noting };
+  });
+  await noted;
+  for (const one of [moved, moving]) {
+    expect(await connected.db.usage.findMany({ where: { accountId: one.accountId } })).toMatchObject([
+      { mailedPercent: 0 },
+    ]);
+    expect(await itemsOf(one)).toEqual([]);
+  }
 });
 
 test('what happens while a mail is on its way, and for an hour after it was sent, is in the next one', async () => {

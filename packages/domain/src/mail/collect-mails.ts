@@ -14,11 +14,18 @@ export type AccountUsage = {
 /** A user for whom something of a kind happened. `isFree`: no mail of the kind is on its way or was sent within the interval. */
 export type WaitingItems = { userId: string; kind: MailKind; isFree: boolean };
 
+/** A share of the quota, in percent, that an account has reached on the plan that it had when its usage was read. */
+export type ReachedQuota = Pick<AccountUsage, 'accountId' | 'plan' | 'monthlyQuota'> & {
+  period: string;
+  percent: number;
+  now: Date;
+};
+
 type CollectMailsDeps = {
   /** Accounts that have reached a share of their quota in a month that is not written down. */
   listReached: (period: string, limit: number) => Promise<AccountUsage[]>;
-  /** Writes down, for users who want to know, that an account has reached a share of its quota. */
-  noteQuota: (reached: { accountId: string; period: string; percent: number; now: Date }) => Promise<void>;
+  /** Writes down, for users who want to know, that an account has reached a share of its quota, unless its plan has changed. */
+  noteQuota: (reached: ReachedQuota) => Promise<void>;
   listWaiting: (after: WaitingItems | null, sentSince: Date, limit: number) => Promise<WaitingItems[]>;
   /** Makes a mail of what waits, unless one is on its way or was sent meanwhile. False when it made none. */
   create: (mail: { id: string; userId: string; kind: MailKind; sentSince: Date; now: Date }) => Promise<boolean>;
@@ -46,7 +53,7 @@ export const collectMails =
       const accounts = await deps.listReached(period, PAGE);
       for (const { accountId, taken, mailedPercent, ...sold } of accounts) {
         const percent = decideQuotaMail({ taken, quota: monthlyQuota(sold), mailedPercent });
-        if (percent !== null) await deps.noteQuota({ accountId, period, percent, now });
+        if (percent !== null) await deps.noteQuota({ accountId, ...sold, period, percent, now });
       }
       size = accounts.length;
     }
