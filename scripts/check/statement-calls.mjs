@@ -210,7 +210,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   ]),
   () => db.deleteOldEvidence(on)(at.early, 1),
   () => db.evidenceAge(on)(),
-  () => db.eraseAccount(on)(at.disabledAccount, at.now, at.now),
+  () => db.eraseAccount(on)(at.disabledAccount, at.soon, at.now),
   () => db.storeDevelopmentIdentity(on)(IDENTITY, null, NOW),
   () => db.storePublicLinkKey(on)(BYTES, NOW),
   () => db.pinTimestampRoot(on)('', '', NOW),

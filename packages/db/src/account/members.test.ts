@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid, type Role } from '@vat/domain';
+import { until } from '@vat/testkit';
 import { eraseAccount } from '../evidence/retention.js';
 import { testDatabase } from '../test-database.fixture.js';
 import { deleteExpiredInvitations, findInvitation, insertInvitation, insertMember } from './invitations.js';
@@ -80,6 +81,23 @@ test('nobody joins an account while it is erased', async () => {
     await Promise.all([...invitations.map(join), eraseAccount(connected.db)(accountId, NOW, NOW)]);
     expect(await listMembers(connected.db)(accountId)).toEqual([]);
   }
+});
+
+test('an account that is enabled at the moment at which it is to be erased is not erased', async () => {
+  const { id: accountId } = await account('owner');
+  const { erasing } = await connected.db.$transaction(async (tx) => {
+    await tx.account.update({ where: { id: accountId }, data: { disabledAt: null } });
+    const started = eraseAccount(connected.db)(accountId, NOW, NOW);
+    started.catch(() => undefined);
+    await until('it to wait for the account', async () => {
+      const [row] = await connected.db.$queryRaw<{ n: number }[]>`
+        SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return row?.n === 1;
+    });
+    return { erasing: started };
+  });
+  expect(await erasing).toEqual({ kind: 'enabled', disabledAt: null });
+  expect(await listMembers(connected.db)(accountId)).toHaveLength(1);
 });
 
 test('deletes only expired invitations', async () => {

@@ -173,10 +173,15 @@ export const eraseAccount =
     if (!account) return { kind: 'missing' };
     const { disabledAt } = account;
     if (disabledAt === null || disabledAt > disabledBefore) return { kind: 'enabled', disabledAt };
+    // It may have been enabled since it was read. Once it is marked it cannot be.
+    const marked = await db.$executeRaw`
+      UPDATE account SET name = 'erased', erased_at = COALESCE(erased_at, ${now}::timestamptz)
+      WHERE id = ${accountId}::uuid AND disabled_at <= ${disabledBefore}::timestamptz`;
+    if (marked === 0) return { kind: 'enabled', disabledAt: null };
     // Users, keys and the endpoint are deleted first, so that nobody uses the account during the many statements that follow.
     // The account is locked before: somebody who accepts an invitation meanwhile is deleted, too.
     await db.$transaction([
-      db.account.update({ where: { id: accountId }, data: { name: 'erased', erasedAt: account.erasedAt ?? now } }),
+      db.account.update({ where: { id: accountId }, data: { name: 'erased' } }),
       db.invitation.deleteMany({ where: { accountId } }),
       db.user.deleteMany({ where: { accountId } }),
       db.apiKey.deleteMany({ where: { accountId } }),
