@@ -1,4 +1,4 @@
-import { uuidOf } from '@vat/domain';
+import { newUuidAt, uuidOf } from '@vat/domain';
 import { openWorldRedis, startWorld, until, type World } from '@vat/testkit';
 import { crowd } from './crowd.fixture.js';
 
@@ -104,13 +104,16 @@ test('a change of plan changes the limit within five seconds', async () => {
 
 test('the usage of one month does not count in the next', async () => {
   const { account_id, live_key } = await world.newAccount({ quota: '3' });
-  expect(account_id).toMatch(/^acc_/);
   const last = new Date();
   last.setUTCDate(0); // the last day of the month before
+  // With its ledger: in the first ten days of a month the audit counts the month before as well.
   await world.sql(
-    `INSERT INTO usage (account_id, period, used, reserved) SELECT account_id, $1, 3, 0 FROM api_key
-     WHERE hash = sha256(convert_to($2, 'UTF8'))`,
-    [last.toISOString().slice(0, 7), live_key],
+    `WITH before AS (
+       INSERT INTO usage (account_id, period, used, reserved) VALUES ($1, $2, 3, 0) RETURNING account_id, period
+     )
+     INSERT INTO usage_entry (check_id, account_id, period, consumed_at)
+     SELECT id, account_id, period, now() FROM before, unnest($3::uuid[]) AS id`,
+    [uuidOf('account', account_id), last.toISOString().slice(0, 7), [1, 2, 3].map(() => newUuidAt(last))],
   );
   await world.http(live_key).post('/v1/checks', { vat_number: 'FR40303265045' }).expect(201);
   const { body } = await world.http(live_key).get('/v1/usage');
@@ -134,7 +137,6 @@ test('the audit finds counters that differ from their ledger, and reports the ac
     uuidOf('account', world.account.account_id),
     new Date().toISOString().slice(0, 7),
   ]);
-  // The account of the test above has its row of last month without a ledger: only the current month is audited.
   await until('the alarm', async () => ((await differences()) ?? 0) > 0);
   const [worker] = world.workers;
   const alarm = await until('the line', () =>
