@@ -11,8 +11,8 @@ export const usageSchema = z
       .describe('The calendar month in UTC.'),
     plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
     limit: z.int().min(0),
-    used: z.int().min(0).describe('Checks that were recorded this month.'),
-    reserved: z.int().min(0).describe('Checks that are reserved for requests in progress.'),
+    used: z.int().min(0).describe('Units consumed by requests of this month that VIES answered.'),
+    reserved: z.int().min(0).describe('Units reserved for requests of this month that are in progress.'),
     reset_at: instant(),
   })
   .meta({ id: 'Usage', description: 'The checks of the current month.' });
