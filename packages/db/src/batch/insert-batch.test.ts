@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setAccountDisabled } from '../account/accounts.js';
 import { auditUsage } from '../account/usage.js';
 import { findIdempotencyKey } from '../idempotency-keys.js';
 import { testDatabase } from '../test-database.fixture.js';
@@ -174,6 +175,16 @@ test('twenty uploads with one Idempotency-Key create one batch, whose answer the
   const bound = await findIdempotencyKey(connected.db)(account, idempotency.key, idempotency.expiredBefore);
   expect(bound).toMatchObject({ answer: { status: 201 } });
   expect(Buffer.from(bound?.answer?.body ?? [])).toEqual(created[0]?.kind === 'created' && created[0].answer.body);
+});
+
+test('an account that was disabled while its file was written gets no batch, so that its erasure leaves none behind', async () => {
+  const account = await newAccount(connected.db);
+  const write = async () => insertBatch(connected.db)(await newBatch(account, rowsOf(numbers(3))));
+  await setAccountDisabled(connected.db)(account, AT);
+  expect(await write()).toEqual({ kind: 'account_disabled' });
+  expect([await requestsOf(account), await usageOf(account)]).toMatchObject([[], { used: 0, reserved: 0 }]);
+  await setAccountDisabled(connected.db)(account, null);
+  expect(await write()).toMatchObject({ kind: 'created' });
 });
 
 test('a batch in which all lines fail is completed at once, with its event', async () => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { LineLimit, StoredAnswer, UnexpiredKey, UploadRefusal } from '@vat/domain';
-import { lockAccount } from '../account/accounts.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { bindIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../idempotency-keys.js';
 import { query } from '../query.js';
@@ -70,15 +69,17 @@ const lockUploadKey = async (
 };
 
 /**
- * Locks the account and binds the key, which a check may be binding at the same moment. Both precede the usage, as in every
- * transaction (docs/architecture.md, Order of locks).
+ * Locks the account, which may have been disabled while the file was read and written, and binds the key, which a check may be
+ * binding at the same moment. Both precede the usage, as in every transaction (docs/architecture.md, Order of locks).
  */
 const lockUpload = async (
   tx: Queryable,
   { accountId, idempotency, createdAt }: KeyedUpload,
   refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
-  await lockAccount(tx, accountId);
+  const [account] = await query(tx, { disabled: 'bool' })`
+    SELECT disabled_at IS NOT NULL AS disabled FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+  if (account?.disabled) refuse({ kind: 'account_disabled' });
   if (idempotency === null) return;
   const binding = { ...idempotency, accountId, requestId: null, now: createdAt, lockedUntil: createdAt };
   if (!(await bindIdempotencyKey(tx)(binding))) refuse({ kind: 'key_taken' });

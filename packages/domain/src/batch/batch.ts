@@ -170,6 +170,8 @@ export type UploadRefusal =
   | { kind: 'too_many_batches'; active: number }
   /** `freedBy`: the time of the upload that must leave the window before there is room for these lines. */
   | { kind: 'too_many_lines'; freedBy: Date }
+  /** The account was disabled meanwhile. */
+  | { kind: 'account_disabled' }
   /** The Idempotency-Key was used before, or its first call is under way. */
   | { kind: 'key_taken' };
 

@@ -85,8 +85,9 @@ export const batchRowsOf = ({
   };
 };
 
-/** Throws TOO_MANY_BATCHES or BATCH_LINE_LIMIT. */
+/** Throws ACCOUNT_DISABLED, TOO_MANY_BATCHES or BATCH_LINE_LIMIT. */
 export const throwRefusal = (refusal: Exclude<UploadRefusal, { kind: 'key_taken' }>): never => {
+  if (refusal.kind === 'account_disabled') throw new AppError('ACCOUNT_DISABLED');
   if (refusal.kind === 'too_many_batches')
     throw new AppError('TOO_MANY_BATCHES', { extra: { active: refusal.active } });
   const resetAt = new Date(refusal.freedBy.getTime() + LINE_WINDOW_MS);
