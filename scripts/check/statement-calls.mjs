@@ -125,7 +125,12 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.listDueMails(on)(at.now, 1_000),
   () => db.claimMail(on)(at.mail, at.now, at.soon),
   () => db.claimMail(on)(ID, at.now, at.soon),
-  () => db.recordMail(on)({ id: at.mail, attempts: 0 }, { state: 'sent', at: at.now }),
+  () =>
+    db.recordMail(on)(
+      { id: at.mail, attempts: 0 },
+      { state: 'sent', at: at.now },
+      { kind: 'quota', period: at.now.toISOString().slice(0, 7), percent: 80, taken: 80, quota: 100 },
+    ),
   () => db.releaseMail(on)({ id: at.mail, attempts: 0 }, at.now),
   () => db.deleteMail(on)(at.mail),
   ...[

@@ -249,6 +249,33 @@ test('a share that was reached on the plan before is not written down for the ne
   }
 });
 
+test('a share that a delayed mail has named is in no further mail; one that is reached after it was written is', async () => {
+  const of = await owner();
+  await connected.db
+    .$executeRaw`INSERT INTO usage (account_id, period, used) VALUES (${of.accountId}::uuid, '2026-11', 80)`;
+  const note = (percent: number) =>
+    noteQuota(connected.db)({ accountId: of.accountId, ...FREE, period: '2026-11', percent, now: NOW });
+  const [id, sentSince] = [newUuid(), after(-MAIL_INTERVAL_MS)];
+  await note(80);
+  expect(await createMail(connected.db)({ id, userId: of.userId, kind: 'quota', sentSince, now: NOW })).toBe(true);
+  const factsOf = () => readMailFacts(connected.db)({ ...of, kind: 'quota', subjectIds: [], createdAt: NOW });
+  const before = await factsOf();
+  await connected.db.$executeRaw`UPDATE usage SET used = 100 WHERE account_id = ${of.accountId}::uuid`;
+  await note(100);
+  const record = recordMail(connected.db);
+  const sent = { state: 'sent', at: LATER } as const;
+  await record({ id, attempts: 0 }, { state: 'pending', nextAttemptAt: NOW, error: 'E' }, await factsOf());
+  await record({ id, attempts: 0 }, sent, before);
+  expect(await itemsOf(of)).toEqual([`quota ${of.accountId}`]);
+  await record({ id, attempts: 0 }, sent, await factsOf());
+  expect(await itemsOf(of)).toEqual([]);
+  await connected.db.$executeRaw`
+    INSERT INTO mail_item (user_id, kind, subject_id, happened_at)
+    VALUES (${of.userId}::uuid, 'quota', ${of.accountId}::uuid, '2026-12-01')`;
+  await record({ id, attempts: 0 }, sent, await factsOf());
+  expect(await itemsOf(of)).toHaveLength(1);
+});
+
 test('what happens while a mail is on its way, and for an hour after it was sent, is in the next one', async () => {
   const of = await owner();
   const ids = Array.from({ length: 7 }, (_, n) => newUuidAt(after(n)));

@@ -8,6 +8,7 @@ import {
   monthlyQuota,
   type PendingMail,
   type Plan,
+  periodEnd,
   periodOf,
   type Role,
 } from '@vat/domain';
@@ -61,10 +62,25 @@ export const claimMail =
 
 type Attempted = Pick<PendingMail, 'id' | 'attempts'>;
 
-/** Records the outcome of an attempt; changes nothing when another one has begun since. */
+/**
+ * Deletes the share of the quota that waits for the next mail, when a mail that was delayed has named it already: a mail says what is
+ * reached when it is sent.
+ */
+const dropSaid = (db: Queryable, mailId: string, { period, percent }: Extract<MailFacts, { kind: 'quota' }>) =>
+  db.$executeRaw`
+    DELETE FROM mail_item i USING mail m JOIN app_user u ON u.id = m.user_id JOIN usage q ON q.account_id = u.account_id
+    WHERE m.id = ${mailId}::uuid AND q.period = ${period} AND q.mailed_percent = ${percent}::int
+      AND i.user_id = m.user_id AND i.kind = 'quota' AND i.happened_at < ${periodEnd(period)}::timestamptz`;
+
+/** Records the outcome of an attempt; changes nothing when another one has begun since. `facts`: what a sent mail said. */
 export const recordMail =
   (db: Queryable) =>
-  async ({ id, attempts }: Attempted, outcome: MailOutcome): Promise<void> => {
+  async (
+    { id, attempts }: Attempted,
+    outcome: MailOutcome,
+    facts: MailFacts | InvitationFacts | null = null,
+  ): Promise<void> => {
+    if (outcome.state === 'sent' && facts?.kind === 'quota') await dropSaid(db, id, facts);
     const next = outcome.state === 'pending' ? outcome.nextAttemptAt : null;
     const endedAt = outcome.state === 'pending' ? null : outcome.at;
     const error = outcome.state === 'sent' ? null : outcome.error;

@@ -16,7 +16,8 @@ type SendMailDeps = {
   readFacts: (mail: PendingMail) => Promise<MailFacts | InvitationFacts | null>;
   /** Rejects when the mail server has not accepted the mail, and when `abort` aborts. */
   send: (mail: PendingMail, facts: MailFacts | InvitationFacts, abort: AbortSignal) => Promise<void>;
-  record: (mail: PendingMail, outcome: MailOutcome) => Promise<void>;
+  /** `facts`: what the mail said, if it was sent. */
+  record: (mail: PendingMail, outcome: MailOutcome, facts: MailFacts | InvitationFacts | null) => Promise<void>;
   /** Gives a claimed attempt back, which does not count. */
   release: (mail: PendingMail, now: Date) => Promise<void>;
   /** Ends a mail that is not to be sent. */
@@ -43,10 +44,10 @@ export const sendMail = (deps: SendMailDeps) => {
   const { now } = deps;
 
   /** A mail that was sent must not be sent again because Postgres was away for seconds afterwards. */
-  const record = async (mail: PendingMail, outcome: MailOutcome, leasedUntil: Date): Promise<void> => {
+  const record = async (leasedUntil: Date, ...attempt: Parameters<SendMailDeps['record']>): Promise<void> => {
     for (;;) {
       try {
-        return await deps.record(mail, outcome);
+        return await deps.record(...attempt);
       } catch (error) {
         if (now().getTime() + RECORD_RETRY_MS >= leasedUntil.getTime()) throw error;
         await deps.pause(RECORD_RETRY_MS);
@@ -68,9 +69,10 @@ export const sendMail = (deps: SendMailDeps) => {
     if (claim.kind === 'settled') return null;
     const { mail } = claim;
     let outcome: MailOutcome;
+    let facts: MailFacts | InvitationFacts | null = null;
     let cause: unknown;
     try {
-      const facts = mail.isWanted ? await deps.readFacts(mail) : null;
+      facts = mail.isWanted ? await deps.readFacts(mail) : null;
       if (facts === null) {
         await deps.discard(mailId);
         return null;
@@ -85,7 +87,7 @@ export const sendMail = (deps: SendMailDeps) => {
       cause = error;
       outcome = outcomeOfFailure(mail, error);
     }
-    await record(mail, outcome, leasedUntil);
+    await record(leasedUntil, mail, outcome, facts);
     deps.onAttempted(mail, outcome, cause);
     return outcome.state === 'pending' ? outcome.nextAttemptAt : null;
   };
