@@ -204,13 +204,16 @@ describe('BAD_REQUEST', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'nonsense']) {
       expectError(await raw(good, type), 400, 'BAD_REQUEST');
     }
-    const charset = await raw(good, 'application/json; charset=nonsense');
-    expectError(charset, 400, 'BAD_REQUEST');
-    expect(charset.body.error.message).toContain('UTF-8');
+    for (const charset of ['nonsense', 'utf-16', 'utf-7', 'latin1']) {
+      const answer = await raw(good, `application/json; charset=${charset}`);
+      expectError(answer, 400, 'BAD_REQUEST');
+      expect(answer.body.error.message).toContain('UTF-8');
+    }
     expectError(await raw(good).set('Content-Encoding', 'nonsense'), 400, 'BAD_REQUEST');
     expectError(await raw(good).set('Content-Encoding', 'gzip'), 400, 'BAD_REQUEST');
     expectError(await caller().post('/v1/checks'), 400, 'BAD_REQUEST');
-    expect((await raw(good, 'application/json; charset=utf-8')).status).toBe(201);
+    for (const charset of ['utf-8', '"UTF-8"', 'utf8', 'UTF8'])
+      expect([charset, (await raw(good, `application/json; charset=${charset}`)).status]).toEqual([charset, 201]);
   });
 
   test('is what a body that is not UTF-8 gets, because its text would be recorded as another one', async () => {

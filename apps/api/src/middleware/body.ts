@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { emptyBody } from '@vat/contracts';
 import { AppError } from '@vat/domain';
+import { parse as parseContentType } from 'content-type';
 import express, { type RequestHandler } from 'express';
 import { continueIfAsked } from '../http/connection.js';
 import { parse } from '../http/parse.js';
@@ -17,7 +18,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'entity.empty': 'The body is empty: send a JSON object.',
   'entity.parse.failed': 'The body is not well-formed JSON.',
   'entity.verify.failed': 'The body is not UTF-8.',
-  'charset.unsupported': 'The charset of Content-Type is not supported: send the body as UTF-8.',
   'encoding.unsupported': 'The Content-Encoding is not supported: send the body uncompressed or with gzip.',
 };
 
@@ -38,15 +38,18 @@ const readBody =
   };
 
 /** A decoder would replace what is not UTF-8, and a check would prove a text that nobody sent. */
-const verifyEncoding = (_req: unknown, _res: unknown, bytes: Buffer, encoding: string): void => {
-  if (encoding === 'utf-8' && !isUtf8(bytes)) throw new Error('not UTF-8');
+const verifyEncoding = (_req: unknown, _res: unknown, bytes: Buffer): void => {
+  if (!isUtf8(bytes)) throw new Error('not UTF-8');
 };
 
 /** The parser reads an empty body as `{}`: a change whose body was lost would be answered as if it had been made. */
-const verifyNotEmpty: typeof verifyEncoding = (req, res, bytes, encoding) => {
+const verifyNotEmpty: typeof verifyEncoding = (req, res, bytes) => {
   if (bytes.length === 0) throw Object.assign(new Error('empty'), { type: 'entity.empty' });
-  verifyEncoding(req, res, bytes, encoding);
+  verifyEncoding(req, res, bytes);
 };
+
+/** `utf8` is how many clients write it. */
+const UTF_8 = /^utf-?8$/i;
 
 const jsonReader = (verify: typeof verifyEncoding): RequestHandler => {
   // Not strict: `null` is well-formed JSON, and the schema checks whether the body is an object.
@@ -55,6 +58,12 @@ const jsonReader = (verify: typeof verifyEncoding): RequestHandler => {
     if (!req.is('application/json')) {
       return next(refuseBody('Send the body as JSON with Content-Type: application/json.'));
     }
+    const { charset } = parseContentType(req.headers['content-type'] ?? '').parameters;
+    if (charset && !UTF_8.test(charset)) {
+      return next(refuseBody('The charset of Content-Type is not supported: send the body as UTF-8.'));
+    }
+    // The parser refuses `utf8`, and decodes UTF-7, UTF-16 and UTF-32 without verifying them.
+    req.headers['content-type'] = 'application/json';
     return read(req, res, next);
   };
 };
