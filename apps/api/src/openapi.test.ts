@@ -53,6 +53,19 @@ test('every reference in the document resolves, and every header and parameter i
   expect(shared.filter((component) => !references.includes(component))).toEqual([]);
 });
 
+test('what the service sends may gain fields later; what it accepts may have no others', () => {
+  const isClosed = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    ((value as Json).additionalProperties === false || Object.values(value).some(isClosed));
+  const { schemas } = document.components as Json;
+  const sent = operations.map((operation) => operationIn(operation).responses);
+  expect([schemas, sent, document.webhooks].map(isClosed)).toEqual([false, false, false]);
+  for (const operation of operations)
+    if (operation.body)
+      expect([operation.path, isClosed(operationIn(operation).requestBody)]).toEqual([operation.path, true]);
+});
+
 test('every event is listed as a webhook, with an example that its schema accepts', () => {
   expect(Object.keys(document.webhooks as Json)).toEqual([...EVENT_TYPES]);
   const webhooks = document.webhooks as Record<string, { post: { requestBody: { content: Record<string, Json> } } }>;

@@ -43,9 +43,17 @@ const headersOf = (names: readonly string[]): Json =>
 
 /**
  * A schema in OpenAPI 3.1, which is JSON Schema 2020-12. Where a schema accepts text for another type, such as a number in a
- * query, its meta data contains the schema to show as `openapi`; {@link finish} puts that in its place.
+ * query, its meta data contains the schema to show as `openapi`; {@link finish} puts that in its place. Objects that the service
+ * sends are not closed: a release may add fields, and generated clients refuse a field that a closed schema does not have.
  */
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
 
 /** Drops what is undefined, and moves the definitions that zod puts into each schema to `components`. */
 const finish = (document: Json): Json => {
