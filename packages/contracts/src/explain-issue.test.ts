@@ -8,6 +8,7 @@ import { checkListQuery } from './lists.js';
 import { emptyBody } from './text.js';
 import { resultsQuery } from './upload.js';
 import { watchRequestBody } from './watch.js';
+import { resendBody } from './webhook.js';
 
 const messagesOf = (schema: z.ZodType, input: unknown, source: InputSource): string[] => {
   const parsed = schema.safeParse(input, { error: explainIssue(source) });
@@ -63,6 +64,8 @@ test.each<[string, readonly [z.ZodType, unknown]]>([
   ['count must be at most 9', count(10)],
   ['tags must have at least 2 entries', tags(['a'])],
   ['day must be a date, such as 2026-11-01', day('20 November')],
+  ['from must be a string, not a number', [resendBody, { from: 5, to: '2026-11-01' }]],
+  ['from must be an RFC 3339 time, such as 2026-11-01T00:00:00Z', [resendBody, { from: '', to: '2026-11-01' }]],
   ['The body must be a JSON object, not null', [checkRequestBody, null]],
   ['The body must be a JSON object, not an array', [checkRequestBody, []]],
   ['The body must be a JSON object, not a string', [emptyBody, 'x']],

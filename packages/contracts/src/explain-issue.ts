@@ -44,7 +44,8 @@ const choiceOf = (values: readonly unknown[]): string => {
 
 const wrongType = ({ expected, input, path = [] }: RawIssue & { code: 'invalid_type' }): string => {
   if (expected === 'int' && typeof input === 'number') return `must be ${TYPES.int}`;
-  const wanted = path.length === 0 ? `a JSON ${expected}` : (TYPES[expected] ?? expected);
+  // Without a path it is the body, which is an object, or one form of a field that has several.
+  const wanted = path.length === 0 && expected === 'object' ? 'a JSON object' : (TYPES[expected] ?? expected);
   return `must be ${wanted}, not ${typeOf(input)}`;
 };
 
