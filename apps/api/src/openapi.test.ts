@@ -66,6 +66,16 @@ test('what the service sends may gain fields later; what it accepts may have no 
       expect([operation.path, isClosed(operationIn(operation).requestBody)]).toEqual([operation.path, true]);
 });
 
+test('every filter by time says which end of the period is inclusive', () => {
+  const ends = operations.flatMap((operation) =>
+    (operationIn(operation).parameters as { name?: string; schema: Json }[])
+      .filter(({ name }) => name === 'from' || name === 'to')
+      .map(({ name, schema }) => [name, schema.description]),
+  );
+  expect(ends.length).toBeGreaterThan(0);
+  for (const [name, description] of ends) expect(description).toContain(name === 'from' ? 'inclusive' : 'exclusive');
+});
+
 test('every event is listed as a webhook, with an example that its schema accepts', () => {
   expect(Object.keys(document.webhooks as Json)).toEqual([...EVENT_TYPES]);
   const webhooks = document.webhooks as Record<string, { post: { requestBody: { content: Record<string, Json> } } }>;

@@ -2,7 +2,7 @@ import { ABANDON_REASONS, type AccountEvent, CHANGE_KINDS, EVENT_TYPES, type Eve
 import { z } from 'zod';
 import { checkSchema } from './check.js';
 import { checkExample } from './check-operations.js';
-import { moment, pageQuery } from './lists.js';
+import { pageQuery, periodFilters } from './lists.js';
 import { count, idOf, instant, wholeNumberText } from './text.js';
 
 /** A kind of event: what it means, and its body with an example. */
@@ -95,8 +95,7 @@ export const eventListQuery = z
   .strictObject({
     ...pageQuery,
     type: z.enum(EVENT_TYPES).optional(),
-    from: moment().optional(),
-    to: moment().optional(),
+    ...periodFilters,
     // Any text: the route says what to do about one that is no event.
     after: z
       .string()

@@ -7,8 +7,8 @@ const LIST_LIMIT = { min: 1, max: 100, default: 20 } as const;
 
 /** The paging parameters of every list. */
 export const pageQuery = {
-  limit: wholeNumberText(LIST_LIMIT),
-  cursor: z.string().min(1).max(200).optional(),
+  limit: wholeNumberText(LIST_LIMIT, 'The maximum number of items of a page.'),
+  cursor: z.string().min(1).max(200).optional().describe('`next_cursor` of the previous page.'),
 };
 
 /** Query of a list without filters. */
@@ -18,7 +18,7 @@ export const pageListQuery = z.strictObject(pageQuery);
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A time in RFC 3339, or a date, which means the beginning of that day in UTC. */
-export const moment = () =>
+const moment = (description: string) =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()])
     // No row is older than 1970, and Postgres has no year 0, which RFC 3339 allows.
@@ -26,16 +26,25 @@ export const moment = () =>
     .meta({
       openapi: {
         type: 'string',
+        description,
         anyOf: [{ format: 'date-time' }, { format: 'date' }],
         examples: ['2026-11-01T00:00:00Z', '2026-11-01'],
       },
     });
 
-/** The filters of checks. `from` is inclusive, `to` exclusive. */
+/** A period of which both ends must be given. */
+export const wholePeriod = {
+  from: moment('The beginning, inclusive: a time, or a date for 00:00 UTC.'),
+  to: moment('The end, exclusive.'),
+};
+
+/** The filters of a list by time. */
+export const periodFilters = { from: wholePeriod.from.optional(), to: wholePeriod.to.optional() };
+
+/** The filters of checks. */
 const filters = {
   vat_number: numberText().optional(),
-  from: moment().optional(),
-  to: moment().optional(),
+  ...periodFilters,
   reference: printable(64).optional(),
 };
 

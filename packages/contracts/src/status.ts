@@ -8,7 +8,7 @@ import {
   type WaitClass,
 } from '@vat/domain';
 import { z } from 'zod';
-import { moment } from './lists.js';
+import { periodFilters } from './lists.js';
 import { count, instant } from './text.js';
 
 const share = () => z.number().min(0).max(1).nullable();
@@ -90,12 +90,11 @@ const GRACE_MS = 60_000;
 const isTooLong = (from: Date, to: Date | undefined): boolean =>
   (to?.getTime() ?? Date.now() - GRACE_MS) - from.getTime() > HISTORY_PERIOD_MS.max;
 
-/** Query of GET /v1/status/history. `from` is inclusive, `to` exclusive. */
+/** Query of GET /v1/status/history. */
 export const statusHistoryQuery = z
   .strictObject({
     member_state: z.enum(MEMBER_STATES).optional().describe('Only this member state.'),
-    from: moment().optional(),
-    to: moment().optional(),
+    ...periodFilters,
   })
   .refine(({ from, to }) => !from || !isTooLong(from, to), {
     path: ['from'],

@@ -9,7 +9,7 @@ import {
   type WebhookConfiguration,
 } from '@vat/domain';
 import { z } from 'zod';
-import { moment, pageQuery } from './lists.js';
+import { pageQuery, periodFilters, wholePeriod } from './lists.js';
 import { count, idOf, instant } from './text.js';
 
 /** GET /v1/webhook. */
@@ -24,20 +24,18 @@ export const webhookSchema = z
   })
   .meta({ id: 'Webhook', description: "The account's endpoint." });
 
-/** Query of GET /v1/webhook/deliveries. `from` is inclusive, `to` exclusive; both are about `created_at`. */
+/** Query of GET /v1/webhook/deliveries. `from` and `to` are about `created_at`. */
 export const deliveryListQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(DELIVERY_STATES).optional(),
   event: z.enum(EVENT_TYPES).optional(),
-  from: moment().optional(),
-  to: moment().optional(),
+  ...periodFilters,
 });
 
 /** Body of POST /v1/webhook/deliveries/resend. */
 export const resendBody = z
   .strictObject({
-    from: moment(),
-    to: moment(),
+    ...wholePeriod,
     status: z
       .enum(ENDED_STATES)
       .optional()
