@@ -110,7 +110,7 @@ export const compose = (
     Number.POSITIVE_INFINITY,
   );
   const readLinkKey = () => linkKey(now());
-  // Early, so that the log tells of a wrong SECRET_KEY before the first link or delivery.
+  // Read at the start, so that a wrong SECRET_KEY is logged before the first link or delivery fails.
   warmed
     .then(findPublicLinkKey(db))
     .then((stored) => stored && readLinkKey())

@@ -123,7 +123,7 @@ test('a session that ends while a form is filled in asks to sign in again, and t
   await page.getByRole('region', { name: 'Outcome' }).getByText('valid', { exact: true }).waitFor();
   expect([await page.getByLabel('Reference').inputValue(), await rowsOf(typist, '/v1/checks')]).toEqual(['order-9', 1]);
 
-  // Another user starts anew.
+  // Another user gets an empty form.
   await visit.go('/watches');
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.context().clearCookies();

@@ -49,7 +49,8 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
   const undo: (() => unknown)[] = [];
   let announceStop: () => void = () => undefined;
   const stop = async (): Promise<void> => {
-    for (const step of [announceStop, ...undo.splice(0).reverse()]) {
+    announceStop();
+    for (const step of undo.splice(0).reverse()) {
       try {
         await step();
       } catch (error) {

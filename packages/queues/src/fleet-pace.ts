@@ -1,8 +1,8 @@
 import type { ReserveCall } from '@vat/domain';
 import { defineScript, type RedisConnection } from './connect-redis.js';
 
-/** No call waits that long before it starts. */
-const NO_CALL_WAITS_MS = 600_000;
+/** No call waits so long before it starts. */
+const MAX_AHEAD_MS = 600_000;
 
 /**
  * Reserves the next start, by the clock of Redis. The key holds the time from which the next call may start, and expires at
@@ -13,7 +13,7 @@ local gap, longest = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local start = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
-if start - now > ${NO_CALL_WAITS_MS} then start = now end
+if start - now > ${MAX_AHEAD_MS} then start = now end
 if start - now > longest then return -1 end
 redis.call('SET', KEYS[1], string.format('%.0f', start + gap), 'PX', start + gap - now)
 return start - now

@@ -28,11 +28,11 @@ export const insertAccount =
     }
   };
 
-/** Locks the row of an account until the transaction ends, so that counts of its rows stay correct; false without account. */
-export const lockAccount = async (tx: Queryable, accountId: string): Promise<boolean> => {
-  const found = await query(tx, { found: 'bool' })`
-    SELECT true AS found FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
-  return found.length > 0;
+/** Locks the row of an account until the transaction ends, so that counts of its rows stay correct; null without account. */
+export const lockAccount = async (tx: Queryable, accountId: string): Promise<{ disabled: boolean } | null> => {
+  const [account] = await query(tx, { disabled: 'bool' })`
+    SELECT disabled_at IS NOT NULL AS disabled FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+  return account ?? null;
 };
 
 /** Revoked keys of an account that are stored: those that were revoked last. Otherwise creating and revoking keys fills the table. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LineLimit, StoredAnswer, UnexpiredKey, UploadRefusal } from '@vat/domain';
+import { lockAccount } from '../account/accounts.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { bindIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../idempotency-keys.js';
 import { query } from '../query.js';
@@ -77,8 +78,7 @@ const lockUpload = async (
   { accountId, idempotency, createdAt }: KeyedUpload,
   refuse: Refuse<UploadRefusal>,
 ): Promise<void> => {
-  const [account] = await query(tx, { disabled: 'bool' })`
-    SELECT disabled_at IS NOT NULL AS disabled FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+  const account = await lockAccount(tx, accountId);
   if (account?.disabled) refuse({ kind: 'account_disabled' });
   if (idempotency === null) return;
   const binding = { ...idempotency, accountId, requestId: null, now: createdAt, lockedUntil: createdAt };

@@ -7,8 +7,8 @@ const DAYS_REMEMBERED = 3;
 
 /**
  * Counts the searches of a source per day, for all workers in one row, and per account. The day never changes to an earlier one,
- * so that a process whose clock is behind at midnight cannot reset the count. The limit is exact; of the shares, concurrent
- * searches of several accounts may exceed one by as many.
+ * so that a process whose clock is behind at midnight cannot reset the count. The limit is exact. What is kept for others is not
+ * when they begin at the same moment, because statements that run at once do not see each other's rows.
  */
 export const searchBudget = (db: Queryable): SearchBudget => ({
   take: async ({ source, day, limit, accountId }): Promise<SearchPermit> => {
@@ -23,6 +23,7 @@ export const searchBudget = (db: Queryable): SearchBudget => ({
       ), share AS (
         SELECT greatest(1, ${limit}::int / (1 + count(*) FILTER (WHERE own IS NOT TRUE)))::int AS searches FROM recent
       ), kept AS (
+        -- For the other accounts. Nothing while this account is within its own share.
         SELECT coalesce(sum(greatest(0, least(share.searches, requested) - used)), 0)::int AS searches
         FROM recent, share WHERE own IS NOT TRUE
           AND coalesce((SELECT used FROM recent WHERE own), 0) >= share.searches

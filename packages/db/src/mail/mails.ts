@@ -66,7 +66,7 @@ type Attempted = Pick<PendingMail, 'id' | 'attempts'>;
  * Deletes the share of the quota that waits for the next mail, when a mail that was delayed has named it already: a mail says what is
  * reached when it is sent.
  */
-const dropSaid = (db: Queryable, mailId: string, { period, percent }: Extract<MailFacts, { kind: 'quota' }>) =>
+const deleteNamedShare = (db: Queryable, mailId: string, { period, percent }: Extract<MailFacts, { kind: 'quota' }>) =>
   db.$executeRaw`
     DELETE FROM mail_item i USING mail m JOIN app_user u ON u.id = m.user_id JOIN usage q ON q.account_id = u.account_id
     WHERE m.id = ${mailId}::uuid AND q.period = ${period} AND q.mailed_percent = ${percent}::int
@@ -80,7 +80,7 @@ export const recordMail =
     outcome: MailOutcome,
     facts: MailFacts | InvitationFacts | null = null,
   ): Promise<void> => {
-    if (outcome.state === 'sent' && facts?.kind === 'quota') await dropSaid(db, id, facts);
+    if (outcome.state === 'sent' && facts?.kind === 'quota') await deleteNamedShare(db, id, facts);
     const next = outcome.state === 'pending' ? outcome.nextAttemptAt : null;
     const endedAt = outcome.state === 'pending' ? null : outcome.at;
     const error = outcome.state === 'sent' ? null : outcome.error;
