@@ -25,7 +25,8 @@ beforeEach(() => {
 });
 afterEach(() => notifier.close());
 
-const FAR = () => new Date(Date.now() + 60_000);
+/** Later than the time limit of a test: a call that is not woken fails it. */
+const FAR = () => new Date(Date.now() + 3_600_000);
 const soon = () => new Date(Date.now() + 50);
 
 test('a notification wakes every call that waits for the request, and no other', async () => {
@@ -37,10 +38,8 @@ test('a notification wakes every call that waits for the request, and no other',
     .then(() => {
       isOtherAwake = true;
     });
-  const startedAt = performance.now();
   notifier.notify('a');
   await Promise.all(calls);
-  expect(performance.now() - startedAt).toBeLessThan(500);
   expect(isOtherAwake).toBe(false);
   stopping.abort();
   await other;
@@ -59,35 +58,28 @@ test('a call gets the check of a notification that it waits for; after an earlie
 
 test('of two calls that wait for one request, each has its own deadline and ends without waking the other', async () => {
   const [first, second] = [notifier.subscribe('a'), notifier.subscribe('a')];
-  const startedAt = performance.now();
   const long = first.next(FAR());
   await second.next(soon());
   const third = notifier.subscribe('a');
   const closed = third.next(FAR());
   third.close();
   await closed;
-  expect(performance.now() - startedAt).toBeLessThan(500);
   notifier.notify('a');
   await long;
-  expect(performance.now() - startedAt).toBeLessThan(900);
 });
 
 test('closing a call that was woken does not affect a call that began to wait afterwards', async () => {
   const [first, second] = [notifier.subscribe('a'), notifier.subscribe('a')];
   await first.next(soon());
-  const startedAt = performance.now();
   const waiting = second.next(FAR());
   first.close();
   notifier.notify('a');
   await waiting;
-  expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
 test('a notification that arrives before the call waits is not missed', async () => {
-  const startedAt = performance.now();
   notifier.notify('a');
   await notifier.subscribe('a').next(FAR());
-  expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
 test('one poll reads the requests of all waiting calls, and wakes those whose request has moved', async () => {

@@ -284,7 +284,6 @@ test('a count that cannot be read prevents the search and causes no delay', asyn
     async ({ source, seen }) => {
       const { entry } = await source.consult(subject);
       expect(entry).toMatchObject({ outcome: 'skipped', detail: "the count of the day's searches cannot be read" });
-      expect(entry.duration_ms).toBeLessThan(700);
       expect(seen).toEqual([]);
     },
     { timeoutMs: 500, budget },
