@@ -1,3 +1,4 @@
+import { overdueBefore } from '../overdue.js';
 import { readPages } from '../read-pages.js';
 import type { DueCursor, DueDelivery, OverdueDeliveries } from './delivery.js';
 
@@ -19,10 +20,6 @@ type SweepDeliveriesDeps = {
   now: () => Date;
 };
 
-/** A job that is this late may be lost. */
-const GRACE_MS = 5_000;
-/** Later than the due time of any retry. */
-const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
 const PAGE = 5_000;
 /** Deliveries of one account that a sweep resumes: about as many as its share of the workers can attempt until the next sweep. */
 const RESUMED_AT_ONCE = 500;
@@ -46,7 +43,7 @@ export const sweepDeliveries =
     await enqueueLate(resumed);
     swept.resumed = resumed.length;
 
-    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
+    const before = overdueBefore(everything, now());
     for await (const page of readPages((after: DueCursor | null) => overdue(before, after, PAGE))) {
       if (page.toHold.length > 0) swept.held += await hold(page.toHold);
       if (page.toEnd.length > 0) swept.removed += await endRemoved(now(), page.toEnd);

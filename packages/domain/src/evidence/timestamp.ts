@@ -1,6 +1,7 @@
 import { AppError } from '../errors.js';
 import type { FindKey, IdempotencyKey, KeyToBind, RelockKey } from '../idempotency-key.js';
 import { oncePerKey, type Replay } from '../once-per-key.js';
+import { overdueBefore } from '../overdue.js';
 import {
   type DueStamp,
   type FindCheckStamp,
@@ -163,10 +164,6 @@ type SweepStampsDeps = {
   now: () => Date;
 };
 
-/** A job that is this late may be lost. */
-const GRACE_MS = 5_000;
-/** Later than the due time of any attempt. */
-const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
 const CHUNK = 500;
 
 /**
@@ -176,7 +173,7 @@ const CHUNK = 500;
 export const sweepStamps =
   ({ due, enqueueLost, now }: SweepStampsDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ stamps: number }> => {
-    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
+    const before = overdueBefore(everything, now());
     let stamps = 0;
     for (let after: StampCursor | null = null; ; ) {
       const chunk: DueStamp[] = await due(before, after, CHUNK);

@@ -1,14 +1,11 @@
 import type { DueDelivery } from '../delivery/delivery.js';
+import { overdueBefore } from '../overdue.js';
 import { readPages } from '../read-pages.js';
 import { abandonRequest } from './abandon-request.js';
 import { neverAskedAt } from './give-up.js';
 import type { EndedRequest, EndRequest, OverdueCursor, OverdueGroup, OverduePage, OverdueRequest } from './ports.js';
 import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
 
-/** A job that is this late may be lost. */
-const GRACE_MS = 5_000;
-/** Later than the due time of any lookup. */
-const FAR_FUTURE = new Date('9000-01-01T00:00:00.000Z');
 /** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
 const ORPHAN_GRACE_MS = 7_000;
 /** Rows that end at once. */
@@ -40,7 +37,7 @@ type EnqueueLostDeps = {
 export const enqueueLostRequests =
   ({ overdue, withoutJob, findLive, enqueue, now }: EnqueueLostDeps) =>
   async ({ everything }: { everything: boolean }): Promise<{ enqueued: number }> => {
-    const before = everything ? FAR_FUTURE : new Date(now().getTime() - GRACE_MS);
+    const before = overdueBefore(everything, now());
     let enqueued = 0;
     for await (const { groups } of readPages((after: OverdueCursor | null) => overdue(before, after, PAGE))) {
       const lost = await withoutJob(groups, { everything });
