@@ -1,5 +1,6 @@
 import { publicId } from '../ids.js';
 import type { PublishChange } from '../page-update.js';
+import { recordWithinLease } from '../record-within-lease.js';
 import { type DeliveryPlan, type DueDelivery, type LoggedAttempt, planDelivery } from './delivery.js';
 
 /** The attempt that a job makes. Ids are UUIDs; `number` counts from 1. `traceparent`: the span of the job. */
@@ -84,9 +85,6 @@ export type DeliverWebhookDeps = {
   now: () => Date;
 };
 
-/** Between two tries to record an attempt. */
-const RECORD_RETRY_MS = 500;
-
 /** The first wait for a permit, and how it grows with each further one: thousands of jobs of a dead endpoint cost little. */
 const PERMIT_WAIT_MS = 1_000;
 const PERMIT_WAIT_GROWTH = 1.5;
@@ -123,28 +121,14 @@ const unreadableWaitMs = ({ runs, random }: { runs: number; random: number }): n
 export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   const { now } = deps;
 
-  /**
-   * An event that was sent must not be sent again because Postgres was away for seconds afterwards, so recording is repeated
-   * for as long as no other worker can claim the attempt.
-   */
-  const record = async (attempt: AttemptToRecord): Promise<boolean> => {
-    for (;;) {
-      try {
-        return await deps.record(attempt);
-      } catch (error) {
-        if (now().getTime() + RECORD_RETRY_MS >= attempt.leasedUntil.getTime()) throw error;
-        await deps.pause(RECORD_RETRY_MS);
-      }
-    }
-  };
-
   const settle = async (
     job: DeliveryAttempt,
     { logged, succeeded, leasedUntil }: { logged: LoggedAttempt; succeeded: boolean; leasedUntil: Date },
   ): Promise<void> => {
     const { deliveryId, accountId, number, traceparent } = job;
     const plan = planDelivery({ number, succeeded, endedAt: now() }, deps.retryDelaysMs);
-    const recorded = await record({ deliveryId, attempt: logged, plan, leasedUntil });
+    const toRecord = { deliveryId, attempt: logged, plan, leasedUntil };
+    const recorded = await recordWithinLease(() => deps.record(toRecord), leasedUntil, deps);
     deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
     if (!recorded) return;
     deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));

@@ -1,3 +1,4 @@
+import { recordWithinLease } from '../record-within-lease.js';
 import { type InvitationFacts, type MailFacts, type PendingMail, planMail } from './mail.js';
 
 /** `not_yet`: the mail is due, or its attempt in another process ends, at `at`. `settled`: it has ended. */
@@ -32,8 +33,6 @@ type SendMailDeps = {
 
 /** Longer than an attempt can take: the deadlines of connecting and of each step of the protocol together. */
 const LEASE_MS = 600_000;
-/** Between two tries to record an attempt. */
-const RECORD_RETRY_MS = 500;
 
 /**
  * Makes one attempt to send a mail. Returns when the next one is due; null when none is. An attempt is claimed before it is made
@@ -42,18 +41,6 @@ const RECORD_RETRY_MS = 500;
  */
 export const sendMail = (deps: SendMailDeps) => {
   const { now } = deps;
-
-  /** A mail that was sent must not be sent again because Postgres was away for seconds afterwards. */
-  const record = async (leasedUntil: Date, ...attempt: Parameters<SendMailDeps['record']>): Promise<void> => {
-    for (;;) {
-      try {
-        return await deps.record(...attempt);
-      } catch (error) {
-        if (now().getTime() + RECORD_RETRY_MS >= leasedUntil.getTime()) throw error;
-        await deps.pause(RECORD_RETRY_MS);
-      }
-    }
-  };
 
   const outcomeOfFailure = (mail: PendingMail, cause: unknown): MailOutcome => {
     const at = now();
@@ -87,7 +74,7 @@ export const sendMail = (deps: SendMailDeps) => {
       cause = error;
       outcome = outcomeOfFailure(mail, error);
     }
-    await record(leasedUntil, mail, outcome, facts);
+    await recordWithinLease(() => deps.record(mail, outcome, facts), leasedUntil, deps);
     deps.onAttempted(mail, outcome, cause);
     return outcome.state === 'pending' ? outcome.nextAttemptAt : null;
   };
