@@ -120,7 +120,6 @@ test('Postgres ends the connections of a machine that is gone within a minute', 
   const database = connectDatabase({ ...options, maxConnections: 1 });
   const large = connectReader({ ...options, maxConnections: 1 });
   const locker = await connectClient(cloned.url);
-  await locker.query('BEGIN');
   expect(await takeLock(locker, [1, 2])).toBe(true);
   try {
     for (const reader of [database.db, large.reader, statementsOn(locker)]) {

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { connectClient, prepareConnection } from './prepare-connection.js';
-import { takeLock } from './take-lock.js';
+import { prepareConnection } from './prepare-connection.js';
+import { connectWithLocker, takeLock } from './take-lock.js';
 
 /** The lock key of Prisma's own schema engine, so that `prisma migrate deploy` and this function never run at once. */
 const MIGRATION_LOCK = 72_707_369;
@@ -90,15 +90,8 @@ export const readMigrationFiles = (directory: string): Migration[] =>
  * release or `prisma migrate deploy` did not finish one, and an error when an applied migration was edited.
  */
 export const migrate = async (url: string, directory: string, only?: ReadonlySet<string>): Promise<string[]> => {
-  const locker = await connectClient(url);
-  const client = await connectClient(url).catch(async (error: unknown) => {
-    await locker.end();
-    throw error;
-  });
-  // Without the lock another process might migrate at the same time.
-  locker.on('error', () => void client.end().catch(() => undefined));
+  const { locker, client, close } = await connectWithLocker(url);
   try {
-    await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
     await takeLock(locker, [MIGRATION_LOCK]);
     // A migration of large tables takes longer than a time-out that the role may have.
     await prepareConnection(client, { statement_timeout: '0', lock_timeout: '0' });
@@ -125,6 +118,6 @@ export const migrate = async (url: string, directory: string, only?: ReadonlySet
     }
     return applied;
   } finally {
-    await Promise.allSettled([client.end(), locker.end()]);
+    await close();
   }
 };

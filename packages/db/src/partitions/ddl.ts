@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { heartbeatOf, SILENCE, sendHeartbeats } from '../heartbeats.js';
-import { connectClient } from '../prepare-connection.js';
 import type { Reader } from '../query.js';
 import { statementsOn } from '../statements-on.js';
-import { takeLock } from '../take-lock.js';
+import { connectWithLocker, takeLock } from '../take-lock.js';
 
 /** A connection of its own: these statements may take longer than a process waits for those of its callers. */
 export type Ddl = {
@@ -31,17 +30,8 @@ const LOCK_TIMEOUT_MS = 300;
  * between. A process that stands still loses the lock after {@link SILENCE}, and changes nothing when it continues.
  */
 export const connectDdl = async (url: string, turns = TURNS): Promise<Ddl> => {
-  const locker = await connectClient(url);
-  const client = await connectClient(url).catch(async (error: unknown) => {
-    await locker.end();
-    throw error;
-  });
-  const close = async () => void (await Promise.allSettled([client.end(), locker.end()]));
-  // Without the lock another process might change partitions at the same time.
-  const endChanges = () => client.end().catch(() => undefined);
-  locker.on('error', endChanges);
+  const { locker, client, endChanges, close } = await connectWithLocker(url);
   try {
-    await locker.query('BEGIN; SET LOCAL statement_timeout = 0');
     if (!(await takeLock(locker, LOCK, turns.turnMs))) throw new Error('another process is changing partitions');
     const statement = { text: heartbeatOf(turns), query_timeout: turns.endMs / 2 };
     const heartbeat = () => locker.query(statement);
