@@ -13,16 +13,10 @@ import { packPlan } from './pack-plan.js';
 import { planBatch, storableText } from './plan-batch.js';
 
 /** An upload whose file has been read and planned. */
-export type BatchUpload = {
+export type BatchUpload = Pick<BatchRows, 'label' | 'fileName' | 'requester' | 'header' | 'createdAt'> & {
   caller: { accountId: string; quota: number; disabled: boolean };
-  label: string | null;
-  fileName: string | null;
-  /** Normalised. */
-  requester: string | null;
-  header: string[] | null;
   /** Planned with `requester` at `createdAt`. */
   plan: PackedPlan;
-  createdAt: Date;
   idempotency: IdempotencyKey | null;
   /** The 201 of a batch at its creation; stored with the key, byte for byte. */
   answerOf: (batch: Batch, forecast: BatchForecast) => StoredAnswer;

@@ -27,12 +27,8 @@ export type LookupVerdict = {
  * INVALID_INPUT whose lookup carried the number and nothing else; releases before it existed stored INVALID_INPUT
  * without it, also where trader details had been sent.
  */
-export type Answer = {
+export type Answer = Omit<LookupVerdict, 'kind' | 'valid'> & {
   verdict: Verdict;
-  name: string | null;
-  address: string | null;
-  consultationNumber: string | null;
-  traderMatch: TraderMatch | null;
   /** RFC 3339: when the upstream's answer was complete. */
   answeredAt: string;
   numberAlone?: true;

@@ -47,16 +47,13 @@ type CompletedBatch = { id: string; total: number; done: number; failed: number 
 export const batchCompletedBody = ({ id, total, done, failed }: CompletedBatch): string =>
   JSON.stringify({ event: 'batch.completed', batch_id: publicId('batch', id), total, done, failed });
 
-/** The content of watch.changed: booleans of `validity`, texts or null of `name` and `address`. Ids are UUIDs. */
-export type ObservedChange = {
-  watchId: string;
-  vatNumber: string;
-  label: string | null;
-  checkId: string;
-} & (
+/** A difference between two answers: booleans of `validity`, texts or null of `name` and `address`. */
+export type Change =
   | { kind: 'validity'; before: boolean; after: boolean }
-  | { kind: 'name' | 'address'; before: string | null; after: string | null }
-);
+  | { kind: 'name' | 'address'; before: string | null; after: string | null };
+
+/** The content of watch.changed. Ids are UUIDs. */
+export type ObservedChange = Change & { watchId: string; vatNumber: string; label: string | null; checkId: string };
 
 /** The body of watch.changed; written in the transaction that records the change, with the change as its subject. */
 export const watchChangedBody = (change: ObservedChange): string =>

@@ -3,7 +3,7 @@ import type { StoredCheck } from '../check/check.js';
 import type { AbandonReason, NewEvent } from '../delivery/event-bodies.js';
 import type { KeyToBind } from '../idempotency-key.js';
 import type { MemberState } from '../member-states.js';
-import type { CheckRequest, RequestOrigin } from './request.js';
+import type { CheckRequest } from './request.js';
 
 /** A request to be admitted. Ids are UUIDs. */
 export type NewRequest = Pick<
@@ -92,19 +92,13 @@ export type EndRequest = (ending: Ending) => Promise<EndedAs | null>;
 export type BatchStep = { memberState: MemberState; batchId: string | null };
 
 /** A live request whose next step should have happened by now. */
-export type OverdueRequest = {
-  id: string;
-  accountId: string;
-  test: boolean;
-  origin: RequestOrigin;
-  memberState: MemberState;
+export type OverdueRequest = Pick<CheckRequest, 'id' | 'accountId' | 'test' | 'origin' | 'memberState' | 'dueAt'> & {
   pending: boolean;
   answered: boolean;
-  dueAt: Date;
 };
 
 /** A position in the list of overdue requests. */
-export type OverdueCursor = { dueAt: Date; id: string };
+export type OverdueCursor = Pick<OverdueRequest, 'dueAt' | 'id'>;
 
 /** Overdue requests whose jobs are in the same queue. */
 export type OverdueGroup = Pick<OverdueRequest, 'test' | 'memberState' | 'answered'> & { ids: string[] };
@@ -113,10 +107,4 @@ export type OverdueGroup = Pick<OverdueRequest, 'test' | 'memberState' | 'answer
 export type OverduePage = { groups: OverdueGroup[]; next: OverdueCursor | null };
 
 /** A pending request that must end without a check, with the data of its event. */
-export type EndedRequest = {
-  id: string;
-  accountId: string;
-  test: boolean;
-  reason: AbandonReason;
-  lastError: string | null;
-};
+export type EndedRequest = Pick<CheckRequest, 'id' | 'accountId' | 'test' | 'lastError'> & { reason: AbandonReason };

@@ -1,7 +1,8 @@
 import { PLANS, type Plan } from '../account/account.js';
+import type { Change } from '../delivery/event-bodies.js';
 import { AppError } from '../errors.js';
 import { nextAfterMiss, nextCheckAt } from './run-watch.js';
-import { type Change, sellsFrequency, type Watch } from './watch.js';
+import { sellsFrequency, type Watch } from './watch.js';
 
 /** The fields that a call changes; absent ones stay. A label of null is removed. */
 type WatchAmendment = {

@@ -1,5 +1,6 @@
 import { PLANS, type Plan } from '../account/account.js';
 import type { CheckEntry } from '../check/entry.js';
+import type { Change } from '../delivery/event-bodies.js';
 import type { MemberState } from '../member-states.js';
 
 /** How often a watched number is checked. PLANS states which plan sells which frequency. */
@@ -41,11 +42,6 @@ export type NewWatch = Pick<Watch, 'id' | 'accountId' | 'vatNumber' | 'label' | 
 
 /** What can change on a watched number. */
 export const CHANGE_KINDS = ['validity', 'name', 'address'] as const;
-
-/** A difference between two answers: booleans of `validity`, texts or null of `name` and `address`. */
-export type Change =
-  | { kind: 'validity'; before: boolean; after: boolean }
-  | { kind: 'name' | 'address'; before: string | null; after: string | null };
 
 /** A change as it is stored. Ids are UUIDs. */
 export type RecordedChange = Change & { id: string; checkId: string; changedAt: Date };
