@@ -92,7 +92,7 @@ export const presentSession = (
  */
 export const signInBody = z.strictObject({
   email: printable(320).transform((text) => text.trim().toLowerCase()),
-  password: z.string().min(1).max(1_024),
+  password: z.string().min(1).max(PASSWORD_LENGTH.max),
 });
 
 /** The e-mail address of a new user. Only its form is validated, not that its mail reaches the user. */

@@ -1,15 +1,15 @@
-import { ABANDON_REASONS, type AccountEvent, CHANGE_KINDS, EVENT_TYPES, type EventType, publicId } from '@vat/domain';
+import { ABANDON_REASONS, type AccountEvent, EVENT_TYPES, type EventType, publicId } from '@vat/domain';
 import { z } from 'zod';
 import { checkSchema } from './check.js';
 import { checkExample } from './check-operations.js';
 import { pageQuery, periodFilters } from './lists.js';
 import { count, idOf, instant, wholeNumberText } from './text.js';
+import { changeFields } from './watch.js';
 
 /** A kind of event: what it means, and its body with an example. */
 type EventKind = { summary: string; schema: z.ZodObject; example: object };
 
 const test = { test: z.literal(true).optional().describe('Only in events of test requests.') };
-const changed = () => z.union([z.boolean(), z.string()]).nullable();
 const requestId = 'req_01m7w2q8yxe0a9v6n3r4t7y1bb';
 
 /** The kinds of events, each with its body. */
@@ -64,9 +64,7 @@ export const EVENTS = {
       watch_id: idOf('watch'),
       vat_number: z.string(),
       label: z.string().nullable(),
-      kind: z.enum(CHANGE_KINDS),
-      before: changed(),
-      after: changed(),
+      ...changeFields,
       check_id: idOf('check'),
     }),
     example: {

@@ -1,4 +1,4 @@
-import { publicId, type RecordedChange } from '@vat/domain';
+import { type AccountChange, publicId } from '@vat/domain';
 import { z } from 'zod';
 import { pageQuery } from './lists.js';
 import { presentChange } from './watch.js';
@@ -6,7 +6,7 @@ import { presentChange } from './watch.js';
 /** GET /app/api/overview. */
 export const presentOverview = (overview: {
   days: { date: string; valid: number; invalid: number; malformed: number }[];
-  changes: (RecordedChange & { watchId: string; vatNumber: string; label: string | null })[];
+  changes: AccountChange[];
   failedDeliveries: number;
   activeBatches: number;
   pendingRequests: number;

@@ -53,12 +53,13 @@ export const watchSchema = z
   })
   .meta({ id: 'Watch', description: 'A VAT number that is checked regularly.' });
 
+const changed = () => z.union([z.boolean(), z.string()]).nullable();
+export const changeFields = { kind: z.enum(CHANGE_KINDS), before: changed(), after: changed() };
+
 /** A change that a run found. */
 export const changeSchema = z
   .strictObject({
-    kind: z.enum(CHANGE_KINDS),
-    before: z.union([z.boolean(), z.string()]).nullable(),
-    after: z.union([z.boolean(), z.string()]).nullable(),
+    ...changeFields,
     check_id: idOf('check').describe('The check that found the change.'),
     changed_at: instant(),
   })
