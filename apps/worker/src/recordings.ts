@@ -1,21 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
-/** Work that stores what a lookup found. */
-type Recordings = {
-  /**
-   * Starts `work` for a request at once and repeats it while it fails, for a limited time. Continues after its job has ended.
-   * Never throws.
-   */
-  start: (requestId: string, work: () => Promise<unknown>) => void;
-  /** Whether work for this request has started and not ended. */
-  isOpen: (requestId: string) => boolean;
-  /** Like `start`, for work whose result the job needs. Throws the last error when the time is over. */
-  complete: <T>(requestId: string, work: () => Promise<T>) => Promise<T>;
-  /** Resolves when fewer than {@link MAX_OPEN} are open. */
-  room: () => Promise<void>;
-  /** Resolves when all of it has ended. From then on work that fails is repeated for {@link STOPPING_MS} at most. */
-  drain: () => Promise<void>;
-};
+import type { Recordings } from '@vat/domain';
 
 /**
  * Covers a restart of Postgres. The sweep may have the number looked up again meanwhile: the later write finds that the
@@ -36,7 +20,10 @@ const MAX_OPEN = 200;
 export const createRecordings = (
   onGivenUp: (error: unknown, requestId: string) => void,
   { giveUpAfterMs = GIVE_UP_AFTER_MS, retryDelayMs = RETRY_DELAY_MS } = {},
-): Recordings => {
+): Recordings & {
+  /** Resolves when all of it has ended. From then on work that fails is repeated for {@link STOPPING_MS} at most. */
+  drain: () => Promise<void>;
+} => {
   const open = new Set<Promise<unknown>>();
   const requests = new Set<string>();
   let stopsAt = Number.POSITIVE_INFINITY;

@@ -24,6 +24,21 @@ export type LookupSlot = { lost: AbortSignal; isHeld: () => boolean; release: ()
 /** One lookup with its exchange. */
 export type Lookup = Awaited<ReturnType<CallUpstream>>;
 
+/** Port: work that stores what a lookup found. */
+export type Recordings = {
+  /**
+   * Starts `work` for a request at once and repeats it while it fails, for a limited time. Continues after its job has ended.
+   * Never throws.
+   */
+  start: (requestId: string, work: () => Promise<unknown>) => void;
+  /** Whether work for this request has started and not ended. */
+  isOpen: (requestId: string) => boolean;
+  /** Like `start`, for work whose result the job needs. Throws the last error when the time is over. */
+  complete: <T>(requestId: string, work: () => Promise<T>) => Promise<T>;
+  /** Resolves when more may be started. */
+  room: () => Promise<void>;
+};
+
 type PerformLookupDeps = {
   /** The member state that is looked up; null for the sandbox, which has no slots. */
   memberState: MemberState | null;
@@ -47,16 +62,7 @@ type PerformLookupDeps = {
   lookUp: (request: CheckRequest, slot: LookupSlot | null, startedAt: Date, ref: RequestRef) => Promise<Lookup | null>;
   storeLookup: StoreLookup;
   persistAnswer: (answer: AnswerToPersist) => Promise<boolean>;
-  /**
-   * Stores what a lookup found, repeatedly while Postgres is away. `start` continues after the job has ended, and `isOpen` says
-   * for which requests; `complete` returns the result; `room` resolves when more may be started.
-   */
-  recordings: {
-    start: (requestId: string, work: () => Promise<unknown>) => void;
-    isOpen: (requestId: string) => boolean;
-    complete: <T>(requestId: string, work: () => Promise<T>) => Promise<T>;
-    room: () => Promise<void>;
-  };
+  recordings: Recordings;
   endRequest: EndRequest;
   /** Never rejects. */
   enqueueSettle: (ref: RequestRef, request: CheckRequest) => Promise<void>;
