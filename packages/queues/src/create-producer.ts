@@ -1,6 +1,7 @@
-import { Job, Queue } from 'bullmq';
+import { Job, type Queue } from 'bullmq';
 import { defineScript, type RedisConnection, withinCommandTimeout } from './connect-redis.js';
 import { PRIORITIES, type PriorityClass, type QueueDefinition } from './job-catalogue.js';
+import { closeQueues, openQueue } from './open-queue.js';
 import { createTurns } from './turns.js';
 
 /** `priority`: of a queue without turns; in the others the turn of the job determines it. */
@@ -93,15 +94,7 @@ export const createProducer = (
   const queueOf = (definition: Pick<QueueDefinition, 'name'>): Queue => {
     const known = queues.get(definition.name);
     if (known) return known;
-    const queue = new Queue(definition.name, {
-      connection,
-      prefix,
-      skipVersionCheck: true,
-      // The event streams are not read; a short maximum length limits their memory.
-      streams: { events: { maxLen: 10 } },
-      defaultJobOptions: REMOVE_WHEN_FINISHED,
-    });
-    queue.on('error', () => undefined); // the shared connection reports its own errors
+    const queue = openQueue(definition.name, { connection, prefix, defaultJobOptions: REMOVE_WHEN_FINISHED });
     queues.set(definition.name, queue);
     return queue;
   };
@@ -189,8 +182,6 @@ export const createProducer = (
       if (definition.globalConcurrency !== null)
         await queueOf(definition).setGlobalConcurrency(definition.globalConcurrency);
     },
-    close: async () => {
-      await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));
-    },
+    close: () => closeQueues(queues.values()),
   };
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Queue } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import { QUEUES } from './job-catalogue.js';
+import { closeQueues, openQueue } from './open-queue.js';
 
 /** The board as an Express handler, to be mounted at `basePath`. */
 export type QueueBoard = {
@@ -33,12 +33,9 @@ export const createQueueBoard = async (
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/express'),
   ]);
-  const queues = Object.values(QUEUES).map(({ name }) => {
-    // The board writes nothing to Redis; the producer sets the metadata of a queue.
-    const queue = new Queue(name, { connection, prefix, skipVersionCheck: true, skipMetasUpdate: true });
-    queue.on('error', () => undefined); // the shared connection reports its own errors
-    return queue;
-  });
+  // The board writes nothing to Redis; the producer sets the metadata of a queue.
+  const options = { connection, prefix, skipMetasUpdate: true };
+  const queues = Object.values(QUEUES).map(({ name }) => openQueue(name, options));
   const serverAdapter = new ExpressAdapter().setBasePath(basePath);
   createBullBoard({
     queues: queues.map(
@@ -54,10 +51,5 @@ export const createQueueBoard = async (
   });
   const app = serverAdapter.getRouter();
   app.disable('x-powered-by');
-  return {
-    handle: app,
-    close: async () => {
-      await Promise.all(queues.map((queue) => queue.close().catch(() => undefined)));
-    },
-  };
+  return { handle: app, close: () => closeQueues(queues) };
 };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Queue } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import type { Producer } from './create-producer.js';
 import { maintenanceQueue, QUEUES, type QueueDefinition } from './job-catalogue.js';
+import { closeQueues, openQueue } from './open-queue.js';
 
 /** A repeating job. `id` identifies it within its queue. */
 type ScheduledJob = {
@@ -64,16 +64,10 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   const lock = `${prefix}:priming`;
   const me = randomUUID();
   const queues = new Map(
-    [...new Set(schedule.map(({ queue }) => queue.name))].map((name) => {
-      const queue = new Queue(name, {
-        connection,
-        prefix,
-        skipVersionCheck: true,
-        streams: { events: { maxLen: 10 } },
-      });
-      queue.on('error', () => undefined);
-      return [name, queue];
-    }),
+    [...new Set(schedule.map(({ queue }) => queue.name))].map((name) => [
+      name,
+      openQueue(name, { connection, prefix }),
+    ]),
   );
 
   const version = JSON.stringify(schedule);
@@ -186,7 +180,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       closed = true;
       clearInterval(timer);
       connection.off('ready', onReady);
-      await Promise.all([...queues.values()].map((queue) => queue.close().catch(() => undefined)));
+      await closeQueues(queues.values());
     },
   };
 };
