@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { inspectProcess } from '@vat/embedded';
-import { claimDataDir, removeStaleLock, replaceFile } from './data-dir.js';
+import { inspectProcess, replaceFile } from '@vat/embedded';
+import { claimDataDir, removeStaleLock } from './data-dir.js';
 
 let folder: string;
 let file: string;

@@ -11,20 +11,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { inspectProcess, stopProcess, waitForExit } from '@vat/embedded';
+import { inspectProcess, ofOtherUser, replaceFile, stopProcess, waitForExit } from '@vat/embedded';
 import { StartupError } from './read-settings.js';
-
-/** Replaces `file` atomically (mode 0600): a reader finds the old or the new content. */
-export const replaceFile = (file: string, content: string): void => {
-  const temporary = `${file}.${process.pid}`;
-  try {
-    writeFileSync(temporary, content, { mode: 0o600 });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-};
 
 /** The identity of a process: its start time distinguishes it from a later process with the same pid. */
 type Identity = { pid: number; started: string };
@@ -63,9 +51,7 @@ const readLock = (file: string): Lock | null => {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof SyntaxError || code === 'ENOENT') return null;
     // Of another user, whose stack may be running.
-    throw new StartupError(
-      `${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`,
-    );
+    throw new StartupError(ofOtherUser(file, code).message);
   }
 };
 

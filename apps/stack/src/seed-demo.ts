@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { replaceFile } from '@vat/embedded';
 import type { Command } from './child.js';
-import { replaceFile } from './data-dir.js';
 
 type RunAdmin = { command: Command; env: NodeJS.ProcessEnv; signal: AbortSignal; input?: string | undefined };
 

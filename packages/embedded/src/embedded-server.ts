@@ -53,21 +53,26 @@ const read = (file: string): Access | null => {
 export const ofOtherUser = (file: string, code = 'unknown error'): Error =>
   new Error(`${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`);
 
-/**
- * Writes `access` to `file` (mode 0600) atomically, so that a crash leaves either the old or the new content. What is stored already
- * is not written again: if it could not be, a server that was restarted would run, and nobody would use it.
- */
-export const rememberAccess = (file: string, access: Access): void => {
-  const stored = read(file);
-  if (stored?.port === access.port && stored.password === access.password) return;
+/** Replaces `file` atomically (mode 0600): a reader finds the old or the new content. */
+export const replaceFile = (file: string, content: string): void => {
   const temporary = `${file}.${process.pid}`;
   try {
-    writeFileSync(temporary, `${JSON.stringify(access)}\n`, { mode: 0o600 });
+    writeFileSync(temporary, content, { mode: 0o600 });
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
+};
+
+/**
+ * Writes `access` to `file`, see {@link replaceFile}. What is stored already is not written again: if it could not be, a server that
+ * was restarted would run, and nobody would use it.
+ */
+export const rememberAccess = (file: string, access: Access): void => {
+  const stored = read(file);
+  if (stored?.port === access.port && stored.password === access.password) return;
+  replaceFile(file, `${JSON.stringify(access)}\n`);
 };
 
 /** The access data stored in `file`; without a file, `port` 0 and a new password. Throws when it cannot be read. */
