@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { connectDatabase, type Database, removeWebhook, sendTestEvent } from '@vat/db';
+import { type Database, removeWebhook, sendTestEvent } from '@vat/db';
 import { newUuid, publicId, uuidOf, webhookTestBody } from '@vat/domain';
 import { VerificationError, verify } from '@vat/receiver';
 import {
@@ -17,6 +17,7 @@ import {
   type WorldRedis,
   withStatus,
 } from '@vat/testkit';
+import { connectTo } from './database.fixture.js';
 
 const DELAYS_MS = [150, 250, 350, 450, 550];
 const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
@@ -73,13 +74,7 @@ const ended = (who: Subscriber, id: string) =>
 const verified = ({ headers, body }: Arrival, secret: string) => verify({ headers, rawBody: body, secret });
 /** Does to the database what an API process does. */
 const inDatabase = async (work: (db: Database) => Promise<unknown>): Promise<void> => {
-  const { db, close } = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 1,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-test',
-  });
+  const { db, close } = connectTo(world);
   await work(db);
   await close();
 };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { closeAlone, connectDatabase } from '@vat/db';
+import { closeAlone } from '@vat/db';
 import { newUuid, uuidOf } from '@vat/domain';
 import { closeNextAnchor, verifyTimestamp } from '@vat/evidence/proof';
 import {
@@ -17,6 +17,7 @@ import {
   type World,
   type WorldRedis,
 } from '@vat/testkit';
+import { connectTo } from './database.fixture.js';
 import { sha256 } from './evidence-fixture.fixture.js';
 
 const now = () => new Date();
@@ -144,10 +145,7 @@ describe('without an authority', () => {
     await Promise.all(before.map((worker) => worker.stop()));
     await world.startWorker({ WORKER_QUEUES: 'maintenance' });
     await insertLeaf(world);
-    const { db, close } = connectDatabase({
-      ...{ url: world.settings.DATABASE_URL ?? '', maxConnections: 1, queryTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
-      applicationName: 'vat-dying-closer',
-    });
+    const { db, close } = connectTo(world);
     try {
       const closing = await closeNextAnchor({ closeAlone: closeAlone(db), now })();
       if (closing.kind !== 'closed') throw new Error('not closed');

@@ -1,4 +1,4 @@
-import { connectDatabase, runAlone } from '@vat/db';
+import { runAlone } from '@vat/db';
 import { newUuid, publicId, uuidOf } from '@vat/domain';
 import { connectRedis, type RedisConnection } from '@vat/queues';
 import {
@@ -16,6 +16,7 @@ import {
   type World,
   type WorldRedis,
 } from '@vat/testkit';
+import { connectTo } from './database.fixture.js';
 
 let world: World;
 let redis: WorldRedis;
@@ -105,13 +106,7 @@ const since = (startedAt: number): number => (performance.now() - startedAt) / 1
 test('a sweep waits for one that is under way: that of an operator, and that after a loss of Redis', async () => {
   await until('Redis to be primed', primed);
   const { id } = await admit({});
-  const { db, close } = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 1,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-test',
-  });
+  const { db, close } = connectTo(world);
   try {
     let end: (() => void) | undefined;
     const underWay = runAlone(db)(

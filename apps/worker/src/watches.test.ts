@@ -1,4 +1,4 @@
-import { type ConnectedDatabase, connectDatabase, findOrFollowWatch, startRun } from '@vat/db';
+import { type ConnectedDatabase, findOrFollowWatch, startRun } from '@vat/db';
 import { publicId, RUN_LIMITS, runWatch, uuidOf } from '@vat/domain';
 import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
 import {
@@ -13,6 +13,7 @@ import {
   until,
   type World,
 } from '@vat/testkit';
+import { connectTo } from './database.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const GIVE_UP_MS = 7_000;
@@ -33,13 +34,7 @@ beforeAll(async () => {
       SWEEP_EVERY: '500ms',
     },
   });
-  database = connectDatabase({
-    url: String(world.settings.DATABASE_URL),
-    maxConnections: 2,
-    queryTimeoutMs: 5_000,
-    connectTimeoutMs: 5_000,
-    applicationName: 'vat-test',
-  });
+  database = connectTo(world, 2);
   // Loads what a client loads with its first statement: concurrent tests may not.
   await database.db.$queryRaw`SELECT 1`;
   redis = connectRedis(String(world.settings.REDIS_URL), 'consumer', () => undefined);

@@ -1,9 +1,10 @@
 import { type ClonedDatabase, cloneDatabase, type Pooler, startPooler } from '@vat/testkit';
 import pg from 'pg';
-import { type ConnectedDatabase, connectDatabase, type Database } from './connect-database.js';
+import type { ConnectedDatabase, Database } from './connect-database.js';
 import { connectReader } from './connect-reader.js';
 import { memberStateSlots } from './member-state-slots.js';
 import { query, typed } from './query.js';
+import { connectTo } from './test-database.fixture.js';
 import { verifySlotsUrl } from './verify-slots-url.js';
 
 let cloned: ClonedDatabase;
@@ -11,9 +12,7 @@ let transactions: Pooler;
 let sessions: Pooler;
 const opened: { close: () => Promise<void> }[] = [];
 const connect = (url: string, maxConnections = 10): ConnectedDatabase => {
-  const connected = connectDatabase({
-    ...{ url, maxConnections, queryTimeoutMs: 5_000, connectTimeoutMs: 5_000, applicationName: 'vat-test' },
-  });
+  const connected = connectTo(url, maxConnections);
   opened.push(connected);
   return connected;
 };

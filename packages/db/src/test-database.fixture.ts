@@ -1,6 +1,13 @@
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from './connect-database.js';
 
+/** Connects to a database, as a process does. */
+export const connectTo = (url: string, maxConnections: number, timeoutMs = 5_000): ConnectedDatabase =>
+  connectDatabase({
+    ...{ url, maxConnections, applicationName: 'vat-test' },
+    ...{ queryTimeoutMs: timeoutMs, connectTimeoutMs: timeoutMs },
+  });
+
 /** A database for one test file, created before its tests and dropped after them. It is available while they run. */
 export const testDatabase = (
   maxConnections: number,
@@ -10,13 +17,7 @@ export const testDatabase = (
   let connected: ConnectedDatabase | undefined;
   beforeAll(async () => {
     cloned = await cloneDatabase();
-    connected = connectDatabase({
-      url: cloned.url,
-      maxConnections,
-      queryTimeoutMs: timeoutMs,
-      connectTimeoutMs: timeoutMs,
-      applicationName: 'vat-test',
-    });
+    connected = connectTo(cloned.url, maxConnections, timeoutMs);
   });
   afterAll(async () => {
     await connected?.close();

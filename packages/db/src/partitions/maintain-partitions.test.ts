@@ -1,7 +1,8 @@
 import { auditedFrom, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, openTcpProxy, until } from '@vat/testkit';
-import { type ConnectedDatabase, connectDatabase, type Database } from '../connect-database.js';
+import type { ConnectedDatabase, Database } from '../connect-database.js';
 import { deleteOldEvidence } from '../evidence/retention.js';
+import { connectTo } from '../test-database.fixture.js';
 import { idAt, NIL } from '../uuid-bounds.js';
 import { deleteOldDeliveries } from '../webhook/delivery-retention.js';
 import { connectDdl } from './ddl.js';
@@ -13,10 +14,7 @@ let connected: ConnectedDatabase;
 let db: Database;
 beforeEach(async () => {
   cloned = await cloneDatabase();
-  connected = connectDatabase({
-    ...{ url: cloned.url, maxConnections: 5, applicationName: 'vat-test' },
-    ...{ queryTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
-  });
+  connected = connectTo(cloned.url, 5);
   ({ db } = connected);
 });
 afterEach(async () => {

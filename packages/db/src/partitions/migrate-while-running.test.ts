@@ -4,12 +4,13 @@ import path from 'node:path';
 import { type NewRequest, newUuid } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import pg from 'pg';
-import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import type { ConnectedDatabase } from '../connect-database.js';
 import { migrate } from '../migrate.js';
 import { admitRequest } from '../request/admit-request.js';
 import { findCheck } from '../request/checks.js';
 import { findRequest } from '../request/requests.js';
 import { settleRequest } from '../request/settle-request.js';
+import { connectTo } from '../test-database.fixture.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../../prisma/migrations');
 /**
@@ -43,9 +44,7 @@ const databaseBefore = async (): Promise<ClonedDatabase> => {
 };
 
 const connect = (url: string): ConnectedDatabase => {
-  const connected = connectDatabase({
-    ...{ url, maxConnections: 8, queryTimeoutMs: 10_000, connectTimeoutMs: 10_000, applicationName: 'vat-test' },
-  });
+  const connected = connectTo(url, 8, 10_000);
   open.push(connected.close);
   return connected;
 };

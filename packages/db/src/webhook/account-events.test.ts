@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
-import { connectDatabase, type Database } from '../connect-database.js';
-import { testDatabase } from '../test-database.fixture.js';
+import type { Database } from '../connect-database.js';
+import { connectTo, testDatabase } from '../test-database.fixture.js';
 import { idAt } from '../uuid-bounds.js';
 import { findEvent, findEventPosition, findNewestPositions, listEvents, listEventsAfter } from './account-events.js';
 
@@ -192,10 +192,7 @@ describe('a follower', () => {
     const target = await cloneDatabase();
     open.push(target.drop);
     await restoreBackup(target.url, path.join(folder, 'backup'), MIGRATIONS);
-    const restored = connectDatabase({
-      ...{ url: target.url, maxConnections: 2, applicationName: 'vat-test' },
-      ...{ queryTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
-    });
+    const restored = connectTo(target.url, 2);
     open.push(restored.close);
     const positionsIn = (of: Database) =>
       of.$queryRaw<
