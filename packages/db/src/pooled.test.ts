@@ -1,5 +1,4 @@
-import { type ClonedDatabase, cloneDatabase, type Pooler, startPooler } from '@vat/testkit';
-import pg from 'pg';
+import { type ClonedDatabase, cloneDatabase, type Pooler, runSql, startPooler } from '@vat/testkit';
 import type { ConnectedDatabase, Database } from './connect-database.js';
 import { connectReader } from './connect-reader.js';
 import { memberStateSlots } from './member-state-slots.js';
@@ -17,21 +16,10 @@ const connect = (url: string, maxConnections = 10): ConnectedDatabase => {
   return connected;
 };
 
-/** Runs a statement on a connection of its own. */
-const run = async <T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<T>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-};
-
 beforeAll(async () => {
   cloned = await cloneDatabase();
   // Each connection must set UTC; otherwise its times are nine hours wrong.
-  await run(cloned.url, `ALTER DATABASE ${new URL(cloned.url).pathname.slice(1)} SET TimeZone = 'Asia/Tokyo'`);
+  await runSql(cloned.url, `ALTER DATABASE ${new URL(cloned.url).pathname.slice(1)} SET TimeZone = 'Asia/Tokyo'`);
   [transactions, sessions] = await Promise.all([startPooler({ poolSize: 3 }), startPooler({ mode: 'session' })]);
 });
 afterEach(async () => {
@@ -119,7 +107,7 @@ test.each([
     return [...(await now()), ...(await now())];
   });
   expect(ids[0]).toEqual(ids[1]);
-  expect(await run(urlOf(), `SELECT current_setting('statement_timeout') AS limit`)).toEqual([{ limit: '0' }]);
+  expect(await runSql(urlOf(), `SELECT current_setting('statement_timeout') AS limit`)).toEqual([{ limit: '0' }]);
 });
 
 describe('slots', () => {
@@ -130,7 +118,7 @@ describe('slots', () => {
     const slots = memberStateSlots({ url: pooler().urlOf(cloned.url), lookupMs: 1_000, onError: () => undefined });
     opened.push(slots);
     await expect(slots.take('DE')).rejects.toThrow(/pooler/);
-    const locks = await run(
+    const locks = await runSql(
       cloned.url,
       `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );

@@ -15,17 +15,20 @@ export const cloneDatabase = async (
     url.pathname = `/${database}`;
     return url.href;
   };
-  const run = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: urlOf('postgres') });
-    await client.connect();
-    try {
-      await client.query(statement);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = async (text: string): Promise<void> => void (await runSql(urlOf('postgres'), text));
   await run(cloneStatement(name));
   return { url: urlOf(name), drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+};
+
+/** Runs a statement on a connection of its own. */
+export const runSql = async <T extends pg.QueryResultRow>(url: string, text: string): Promise<T[]> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(text)).rows;
+  } finally {
+    await client.end();
+  }
 };
 
 /** Runs statements on a database. A pool reconnects when a test stops and restarts the server. */

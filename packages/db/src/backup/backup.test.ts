@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { cloneDatabase, type Pooler, startPooler, until } from '@vat/testkit';
+import { cloneDatabase, type Pooler, runSql, startPooler, until } from '@vat/testkit';
 import pg from 'pg';
 import { migrate } from '../migrate.js';
 import { restoreBackup } from './restore-backup.js';
@@ -57,22 +57,11 @@ const nextNumber = (): number => {
   return made;
 };
 
-const run = async <T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const result = await client.query<T>(sql);
-    return result.rows;
-  } finally {
-    await client.end();
-  }
-};
-
 /** A database without tables. */
 const newDatabase = async (): Promise<string> => {
   const name = `${new URL(server).pathname.slice(1)}_${nextNumber()}`;
-  await run(server, `CREATE DATABASE ${name}`);
-  dropped.push(async () => void (await run(server, `DROP DATABASE ${name} WITH (FORCE)`)));
+  await runSql(server, `CREATE DATABASE ${name}`);
+  dropped.push(async () => void (await runSql(server, `DROP DATABASE ${name} WITH (FORCE)`)));
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
@@ -96,7 +85,7 @@ const CONTENTS = `
     'partitions', (SELECT jsonb_agg(concat_ws(' ', oid::regclass, pg_get_expr(relpartbound, oid), reloptions) ORDER BY relname)
       FROM pg_class WHERE relispartition AND relkind = 'r')) AS contents`;
 const contentsOf = async (url: string) =>
-  (await run<{ contents: Record<string, unknown[]> }>(url, CONTENTS))[0]?.contents;
+  (await runSql<{ contents: Record<string, unknown[]> }>(url, CONTENTS))[0]?.contents;
 const now = () => new Date('2026-11-22T10:00:00Z');
 
 let firstRelease: string;
@@ -112,8 +101,8 @@ beforeAll(async () => {
   [firstRelease, secondRelease] = [await migrationsOf(FIRST), await migrationsOf(FIRST, SECOND)];
   source = await newDatabase();
   await migrate(source, firstRelease);
-  await run(source, PARTITIONS);
-  await run(source, ROWS);
+  await runSql(source, PARTITIONS);
+  await runSql(source, ROWS);
   backup = newFolder();
   await writeBackup(source, backup, now);
   pooler = await startPooler();
@@ -155,13 +144,13 @@ test.each([
   const contents = await contentsOf(target);
   expect(contents).toEqual(await contentsOf(source));
   expect([contents?.['entry']?.length, contents?.['partitions']?.length]).toEqual([1_001, 3]);
-  const [next] = await run(
+  const [next] = await runSql(
     target,
     `INSERT INTO entry (owner_id, amount) SELECT id, 1 FROM owner LIMIT 1 RETURNING id::int, twice`,
   );
   expect(next).toEqual({ id: 1_002, twice: 2 });
   // Triggers work again.
-  expect(await run(target, 'SELECT count(*)::int AS n FROM echo')).toEqual([{ n: 1_002 }]);
+  expect(await runSql(target, 'SELECT count(*)::int AS n FROM echo')).toEqual([{ n: 1_002 }]);
 });
 
 test('a backup of a database that is written to meanwhile is one snapshot', async () => {
@@ -186,7 +175,7 @@ test('a backup of a database that is written to meanwhile is one snapshot', asyn
     const [folder, target] = [newFolder(), await newDatabase()];
     await writeBackup(source, folder, now);
     await restoreBackup(target, folder, firstRelease);
-    const [sums] = await run<Record<string, number>>(
+    const [sums] = await runSql<Record<string, number>>(
       target,
       `SELECT (SELECT sum(total)::int FROM owner) AS total, (SELECT count(*)::int - 1001 FROM entry) AS entries,
          (SELECT count(*)::int - 1001 FROM echo) AS echoes, (SELECT nextval(pg_get_serial_sequence('entry', 'id'))::int > max(id) FROM entry) AS next`,
@@ -201,7 +190,7 @@ test('a backup of a database that is written to meanwhile is one snapshot', asyn
 test('a backup of an older release is restored with its schema and then migrated', async () => {
   const target = await newDatabase();
   await restoreBackup(target, backup, secondRelease);
-  expect(await run(target, 'SELECT name, size FROM owner ORDER BY id')).toEqual([
+  expect(await runSql(target, 'SELECT name, size FROM owner ORDER BY id')).toEqual([
     { name: 'Ω', size: 1 },
     { name: '', size: 0 },
   ]);
@@ -211,12 +200,12 @@ test('a database that was migrated by the release of the backup and has no rows 
   const target = await newDatabase();
   await migrate(target, firstRelease);
   await restoreBackup(target, backup, firstRelease);
-  expect(await run(target, 'SELECT count(*)::int AS n FROM owner')).toEqual([{ n: 2 }]);
+  expect(await runSql(target, 'SELECT count(*)::int AS n FROM owner')).toEqual([{ n: 2 }]);
 });
 
 describe('a restore is refused and changes nothing', () => {
   const tablesOf = async (url: string) =>
-    (await run(url, `SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`)).length;
+    (await runSql(url, `SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`)).length;
 
   test.each<[string, (folder: string) => Promise<void>, RegExp]>([
     [
@@ -268,9 +257,9 @@ describe('a restore is refused and changes nothing', () => {
   test('into a database with rows', async () => {
     const target = await newDatabase();
     await migrate(target, firstRelease);
-    await run(target, `INSERT INTO echo VALUES (1)`);
+    await runSql(target, `INSERT INTO echo VALUES (1)`);
     await expect(restoreBackup(target, backup, firstRelease)).rejects.toThrow(/echo is not empty.*new, empty/);
-    expect(await run(target, 'SELECT FROM owner')).toEqual([]);
+    expect(await runSql(target, 'SELECT FROM owner')).toEqual([]);
   });
 
   test('into a database in use, before it waits for a lock or migrates', async () => {
@@ -278,7 +267,7 @@ describe('a restore is refused and changes nothing', () => {
     await restoreBackup(later, backup, secondRelease);
     await writeBackup(later, folder, now);
     await migrate(target, firstRelease);
-    await run(target, ROWS);
+    await runSql(target, ROWS);
     const writer = new pg.Client({ connectionString: target });
     await writer.connect();
     try {
@@ -288,7 +277,7 @@ describe('a restore is refused and changes nothing', () => {
     } finally {
       await writer.end();
     }
-    expect(await run(target, `SELECT FROM _prisma_migrations WHERE migration_name = '20260002_step'`)).toEqual([]);
+    expect(await runSql(target, `SELECT FROM _prisma_migrations WHERE migration_name = '20260002_step'`)).toEqual([]);
   });
 
   test('after some tables were filled; a second restore with a good copy works', async () => {
@@ -298,7 +287,7 @@ describe('a restore is refused and changes nothing', () => {
       if (entry) entry.rows += 1;
     });
     await expect(restoreBackup(target, folder, firstRelease)).rejects.toThrow(/contains 1001 rows instead of 1002/);
-    expect(await run(target, 'SELECT FROM owner')).toEqual([]);
+    expect(await runSql(target, 'SELECT FROM owner')).toEqual([]);
     await restoreBackup(target, backup, firstRelease);
   });
 });
@@ -321,7 +310,7 @@ describe('a backup', () => {
     const broken = await newDatabase();
     await migrate(broken, firstRelease);
     // A role that may not read the tables.
-    await run(broken, `ALTER DATABASE ${new URL(broken).pathname.slice(1)} SET role = 'pg_monitor'`);
+    await runSql(broken, `ALTER DATABASE ${new URL(broken).pathname.slice(1)} SET role = 'pg_monitor'`);
     await expect(writeBackup(broken, path.join(parent, 'backup'), now)).rejects.toThrow(/permission denied/);
     expect(await readdir(parent)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type NewRequest, newUuid } from '@vat/domain';
-import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
+import { type ClonedDatabase, cloneDatabase, runSql } from '@vat/testkit';
 import pg from 'pg';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { migrate } from '../migrate.js';
@@ -31,10 +31,7 @@ afterEach(async () => {
 const databaseBefore = async (): Promise<ClonedDatabase> => {
   const database = await cloneDatabase();
   open.push(database.drop);
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-  await client.end();
+  await runSql(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const folder = mkdtempSync(path.join(tmpdir(), 'vat-migrations-'));
   open.push(() => rmSync(folder, { recursive: true }));
   for (const name of readdirSync(MIGRATIONS))
