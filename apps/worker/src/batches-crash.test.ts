@@ -5,6 +5,7 @@ import {
   faultSize,
   insertAccount,
   NUMBERED_STATES,
+  type NumberedState,
   numberOf,
   openReceivers,
   openWorldRedis,
@@ -48,7 +49,7 @@ beforeEach(() => world.vies.reset());
 
 let numbers = 0;
 /** Numbers never seen before, of the given member states in turn. */
-const newNumbers = (count: number, states: readonly (typeof NUMBERED_STATES)[number][] = NUMBERED_STATES): string[] =>
+const newNumbers = (count: number, states: readonly NumberedState[] = NUMBERED_STATES): string[] =>
   Array.from({ length: count }, () => {
     numbers += 1;
     return numberOf(states[numbers % states.length] ?? 'DE', numbers);

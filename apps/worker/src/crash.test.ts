@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import {
   faultSize,
   issueKeys,
-  NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   openWorldRedis,
   postCheck,
   readLedger,
@@ -61,14 +60,14 @@ test('kill -9 of API and worker processes loses nothing that was promised and ch
   ).flat();
 
   const outcomes: Outcome[] = [];
+  const nextNumber = numberSequence();
   let calls = 0;
   const call = async (): Promise<Outcome> => {
     calls += 1;
-    const state = NUMBERED_STATES[calls % NUMBERED_STATES.length] ?? 'DE';
     const api = world.apis[randomInt(world.apis.length)];
     try {
       const key = keys[calls % keys.length] ?? '';
-      const { status, body } = await postCheck(String(api?.ready.base_url), key, numberOf(state, calls));
+      const { status, body } = await postCheck(String(api?.ready.base_url), key, nextNumber());
       if (status === 201) return { status: 201, checkId: String(body.id) };
       if (status === 202) return { status: 202, requestId: String(body.request_id) };
       return { status: 'refused', code: `${status} ${(body.error as { code: string } | undefined)?.code}` };

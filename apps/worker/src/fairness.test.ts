@@ -2,7 +2,8 @@ import { newUuid, uuidOf } from '@vat/domain';
 import {
   faultSize,
   insertAccount,
-  numberOf,
+  type NumberedState,
+  numberSequence,
   startWorld,
   type TestAccount,
   until,
@@ -13,20 +14,14 @@ import {
 // Everything is counted in lookups of the member state and not in time, so that a busy machine changes nothing. The queues are
 // filled before the process starts that looks up.
 
-type State = Parameters<typeof numberOf>[0];
-
 /** The account that loads every member state, and one with a single call, line or watch. */
 let heavy: TestAccount;
 let single: TestAccount;
 let world: World;
-let numbers = 0;
 const calls: Promise<void>[] = [];
 
-const newNumbers = (state: State, count: number) =>
-  Array.from({ length: count }, () => {
-    numbers += 1;
-    return numberOf(state, numbers);
-  });
+const nextNumber = numberSequence();
+const newNumbers = (state: NumberedState, count: number) => Array.from({ length: count }, () => nextNumber(state));
 /** A direct call; it begins at once. */
 const check = async (account: TestAccount, vatNumber: string): Promise<void> => {
   const { status } = await world.http(account.live_key).post('/v1/checks', { vat_number: vatNumber });
@@ -45,7 +40,7 @@ const importWatches = (account: TestAccount, vatNumbers: string[]) =>
     [vatNumbers.map(newUuid), uuidOf('account', account.account_id), vatNumbers],
   );
 /** Waits until a member state has so many requests of an origin in its queue, or on the way there. */
-const enqueued = (state: State, origin: 'direct' | 'batch' | 'watch', count: number) =>
+const enqueued = (state: NumberedState, origin: 'direct' | 'batch' | 'watch', count: number) =>
   until(`${count} requests of ${origin} in ${state}`, async () => {
     const rows = await world.sql('SELECT 1 FROM request WHERE country_code = $1 AND origin = $2 AND fed', [
       state,
@@ -54,13 +49,13 @@ const enqueued = (state: State, origin: 'direct' | 'batch' | 'watch', count: num
     return rows.length >= count;
   });
 /** The numbers of a member state in the order of their first lookups. */
-const lookedUp = async (state: State): Promise<string[]> => [
+const lookedUp = async (state: NumberedState): Promise<string[]> => [
   ...new Set(
     (await world.vies.journal()).filter(({ member_state }) => member_state === state).map(({ number }) => number),
   ),
 ];
 /** How many other numbers were looked up before a number. */
-const lookupsBefore = async (state: State, number: string): Promise<number> => {
+const lookupsBefore = async (state: NumberedState, number: string): Promise<number> => {
   await until(`the lookup of ${number}`, async () => (await lookedUp(state)).includes(number), 40_000);
   return (await lookedUp(state)).indexOf(number);
 };

@@ -1,7 +1,4 @@
-import { balancedLedger, callChecks, numberOf, readLedger, type World } from '@vat/testkit';
-
-/** A member state that numbers can be made for. */
-type State = Parameters<typeof numberOf>[0];
+import { balancedLedger, callChecks, type NumberedState, numberSequence, readLedger, type World } from '@vat/testkit';
 
 /** Settings with short windows and intervals, so that calls are soon answered 202. */
 export const CLUSTER_SETTINGS = {
@@ -17,22 +14,18 @@ export const CLUSTER_SETTINGS = {
  * account whose requests are the only ones that count, for tests that run at the same time.
  */
 export const clusterOf = (world: () => World, accountId?: string) => {
-  let numbers = 0;
-  const newNumbers = (state: State, count: number) =>
-    Array.from({ length: count }, () => {
-      numbers += 1;
-      return numberOf(state, numbers);
-    });
-  const statsOf = async (state: State) => (await world().vies.stats()).states[state];
+  const nextNumber = numberSequence();
+  const newNumbers = (state: NumberedState, count: number) => Array.from({ length: count }, () => nextNumber(state));
+  const statsOf = async (state: NumberedState) => (await world().vies.stats()).states[state];
   return {
     newNumbers,
     /** Direct checks of new numbers of one member state, all at once. */
-    callMany: (state: State, count: number) => callChecks(world(), newNumbers(state, count), accountId),
+    callMany: (state: NumberedState, count: number) => callChecks(world(), newNumbers(state, count), accountId),
     noneOpen: async () => (await readLedger(world(), accountId)).open === 0,
     statsOf,
-    inFlight: async (state: State) => (await statsOf(state))?.in_flight ?? 0,
+    inFlight: async (state: NumberedState) => (await statsOf(state))?.in_flight ?? 0,
     /** Expects at most two lookups in flight, and every request ended, delivered and charged once. */
-    expectLawful: async (state: State) => {
+    expectLawful: async (state: NumberedState) => {
       expect((await statsOf(state))?.max_in_flight).toBeLessThanOrEqual(2);
       const ledger = await readLedger(world(), accountId);
       expect(ledger).toMatchObject(balancedLedger(ledger));

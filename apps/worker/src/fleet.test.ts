@@ -1,7 +1,9 @@
 import {
   callChecks,
   issueKeys,
+  type NumberedState,
   numberOf,
+  numberSequence,
   postCheck,
   readLedger,
   startWorld,
@@ -20,11 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-let numbers = 0;
-const call = async (state: Parameters<typeof numberOf>[0]) => {
-  numbers += 1;
+const nextNumber = numberSequence();
+const call = async (state: NumberedState) => {
   const [key = ''] = await issueKeys(world, 1);
-  return (await postCheck(world.baseUrl(), key, numberOf(state, numbers))).status;
+  return (await postCheck(world.baseUrl(), key, nextNumber(state))).status;
 };
 const totalOf = async (state: string) => (await world.vies.stats()).states[state]?.total ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;

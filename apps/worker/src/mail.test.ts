@@ -2,6 +2,7 @@ import {
   type ArrivedMail,
   configureWebhook,
   numberOf,
+  numberSequence,
   openReceivers,
   openTcpProxy,
   openWorldRedis,
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 type Owner = TestAccount & { email: string };
 let owners = 0;
-let numbers = 0;
+const nextNumber = numberSequence();
 
 const owner = async (options: { quota?: string } = {}): Promise<Owner> => {
   owners += 1;
@@ -72,15 +73,13 @@ const mailRows = ({ email }: Owner) =>
     [email],
   );
 const check = async ({ live_key: key }: TestAccount): Promise<void> => {
-  numbers += 1;
   await world
     .http(key)
-    .post('/v1/checks', { vat_number: numberOf('DE', numbers) })
+    .post('/v1/checks', { vat_number: nextNumber('DE') })
     .expect(201);
 };
 const upload = async ({ live_key: key }: TestAccount): Promise<string> => {
-  numbers += 1;
-  const { body } = await uploadBatch(world, `vat_number\n${numberOf('FR', numbers)}\n`, {
+  const { body } = await uploadBatch(world, `vat_number\n${nextNumber('FR')}\n`, {
     ...{ key, fileName: 'file.csv' },
   });
   return String(body.batch_id);

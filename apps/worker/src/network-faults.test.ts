@@ -3,8 +3,7 @@ import {
   callChecks,
   faultSize,
   isFullSize,
-  NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   readLedger,
   reportFigure,
   type TcpProxy,
@@ -42,14 +41,11 @@ beforeAll(async () => {
 afterEach(() => network?.thaw());
 afterAll(() => network?.close());
 
-let numbers = 0;
+const nextNumber = numberSequence();
 const callMany = (count: number): Promise<CheckAnswer[]> =>
   callChecks(
     world,
-    Array.from({ length: count }, () => {
-      numbers += 1;
-      return numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers);
-    }),
+    Array.from({ length: count }, () => nextNumber()),
   );
 /**
  * Eight calls every second, until this long has passed. More of them, accepted at once while Redis is away, would be refused with

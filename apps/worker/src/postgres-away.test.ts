@@ -3,8 +3,7 @@ import {
   configureWebhook,
   faultSize,
   issueKeys,
-  NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   type OwnServers,
   openReceivers,
   type Receivers,
@@ -51,21 +50,16 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-let numbers = 0;
-/** The number of the n-th call. */
-const spelt = (n: number): string => numberOf(NUMBERED_STATES[n % NUMBERED_STATES.length] ?? 'DE', n);
+const nextNumber = numberSequence();
+let made = 0;
 type Answer = { status: number; body: Record<string, unknown>; ms: number };
-const call = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
-  numbers += 1;
+const call = async (method: 'GET' | 'POST', path: string, vatNumber = nextNumber()): Promise<Answer> => {
+  made += 1;
   const startedAt = performance.now();
   const response = await fetch(`${world.baseUrl()}${path}`, {
     method,
-    headers: { authorization: `Bearer ${keys[numbers % keys.length]}`, 'content-type': 'application/json' },
-    ...(method === 'POST'
-      ? {
-          body: JSON.stringify({ vat_number: spelt(numbers) }),
-        }
-      : {}),
+    headers: { authorization: `Bearer ${keys[made % keys.length]}`, 'content-type': 'application/json' },
+    ...(method === 'POST' ? { body: JSON.stringify({ vat_number: vatNumber }) } : {}),
   });
   return {
     status: response.status,
@@ -192,9 +186,8 @@ test('an outage of 5 s loses no answer of VIES and repeats no delivery, of those
     );
     return locks.length > 0;
   });
-  const first = numbers + 1;
-  const calls = callMany(20);
-  const asked = Array.from({ length: 20 }, (_, n) => spelt(first + n));
+  const asked = Array.from({ length: 20 }, () => nextNumber());
+  const answers = Promise.all(asked.map((number) => call('POST', '/v1/checks', number)));
   await until('VIES to have answered them', async () => {
     const lookups = await Promise.all(asked.map((number) => world.vies.journal(number)));
     return lookups.every((ofNumber) => ofNumber.some(({ finished_at: at }) => at !== null));
@@ -203,7 +196,7 @@ test('an outage of 5 s loses no answer of VIES and repeats no delivery, of those
   const killedAt = Date.now();
   receiver.answer(withStatus(204));
   for (const response of held) response.writeHead(204).end();
-  await Promise.all([calls, locking]);
+  await Promise.all([answers, locking]);
   await until('five seconds without Postgres', () => Date.now() - killedAt > 5_000);
   await servers.postgres.start();
   await expectRecovery('killed while answers and deliveries were under way', promised);

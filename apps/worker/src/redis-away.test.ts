@@ -1,9 +1,9 @@
 import { uuidOf } from '@vat/domain';
 import {
+  callChecks,
   faultSize,
   issueKeys,
-  NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   type OwnServers,
   readLedger,
   reportFigure,
@@ -37,26 +37,19 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-let numbers = 0;
-const call = async (method: 'GET' | 'POST', path: string, key = '') => {
-  numbers += 1;
+const nextNumber = numberSequence();
+const get = async (path: string, key = '') => {
   const startedAt = performance.now();
-  const response = await fetch(`${world.baseUrl()}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(method === 'POST'
-      ? {
-          body: JSON.stringify({
-            vat_number: numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers),
-          }),
-        }
-      : {}),
-  });
+  const response = await fetch(`${world.baseUrl()}${path}`, { headers: { authorization: `Bearer ${key}` } });
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, body, ms: performance.now() - startedAt };
 };
-const callMany = async (count: number) =>
-  Promise.all((await issueKeys(world, count)).map((key) => call('POST', '/v1/checks', key)));
+const callMany = (count: number, accountId?: string) =>
+  callChecks(
+    world,
+    Array.from({ length: count }, () => nextNumber()),
+    accountId,
+  );
 /** Ten calls every second, for as long as Redis is to be away. */
 const callWhileAway = async () => {
   const awayAt = performance.now();
@@ -65,8 +58,7 @@ const callWhileAway = async () => {
     await until('the next second', () => performance.now() - awayAt > seconds * 1_000);
     // What is accepted stays pending until Redis is back, and an account may have 200 of those.
     const { account_id: id } = await world.newAccount();
-    const keys = await issueKeys(world, 10, uuidOf('account', id) ?? '');
-    answers.push(...(await Promise.all(keys.map((key) => call('POST', '/v1/checks', key)))));
+    answers.push(...(await callMany(10, uuidOf('account', id) ?? '')));
   }
   return answers;
 };
@@ -119,10 +111,10 @@ test('without Redis checks are accepted at once, reads work, and all of it ends 
   expect(statuses(answers)).toEqual([202]);
   expect(slowest(answers)).toBeLessThan(ANSWERED_WITHIN_MS);
   const [key = ''] = await issueKeys(world, 1);
-  const read = await call('GET', `/v1/requests/${String(answers[0]?.body.request_id)}`, key);
+  const read = await get(`/v1/requests/${String(answers[0]?.body.request_id)}`, key);
   expect(read).toMatchObject({ status: 200, body: { status: 'pending' } });
   expect(read.ms).toBeLessThan(ANSWERED_WITHIN_MS);
-  const ready = await call('GET', '/readyz');
+  const ready = await get('/readyz');
   expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });
   expect(await awayFigures()).toEqual([1, 1]);
   await until('a longer absence', () => complaints(world.workers[0] as TestProcess).length > 0);
@@ -138,7 +130,7 @@ test('a frozen Redis delays no call by two seconds', async () => {
   await servers.redis.freeze();
   const answers = await callWhileAway();
   const later = await callMany(faultSize(10, 100));
-  const ready = await call('GET', '/readyz');
+  const ready = await get('/readyz');
   const figures = await awayFigures();
   servers.redis.thaw();
   expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });

@@ -5,7 +5,7 @@ import {
   faultSize,
   isFullSize,
   NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   readLedger,
   reportFigure,
   startWorld,
@@ -48,12 +48,8 @@ const start = async (settings: Record<string, string>, workers: number): Promise
   return world;
 };
 
-let numbers = 0;
-const newNumbers = (count: number) =>
-  Array.from({ length: count }, () => {
-    numbers += 1;
-    return numberOf(STATES[numbers % STATES.length] ?? 'DE', numbers);
-  });
+const nextNumber = numberSequence(STATES);
+const newNumbers = (count: number) => Array.from({ length: count }, () => nextNumber());
 const redisState = async (world: World): Promise<unknown> =>
   ((await (await fetch(`${world.baseUrl()}/readyz`)).json()) as { redis: unknown }).redis;
 

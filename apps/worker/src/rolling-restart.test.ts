@@ -4,7 +4,7 @@ import {
   faultSize,
   issueKeys,
   NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   openReceivers,
   openTcpProxy,
   type Receivers,
@@ -97,11 +97,7 @@ afterAll(async () => {
   await receivers?.close();
 });
 
-let numbers = 0;
-const nextNumber = (state: (typeof NUMBERED_STATES)[number]): string => {
-  numbers += 1;
-  return numberOf(state, numbers);
-};
+const nextNumber = numberSequence(NUMBERED_STATES.filter((state) => state !== BUSY));
 const baseUrl = () => `http://127.0.0.1:${balancer.port}`;
 
 type Outcome = { what: 'check' | 'test event' | 'batch'; status: number; code: string | null };
@@ -127,7 +123,6 @@ const lookupsInFlight = async () => (await world.vies.stats()).states[BUSY]?.in_
 const startLoad = async () => {
   const outcomes: Outcome[] = [];
   const keys = await issueKeys(world, CALLERS + 1);
-  const quiet = NUMBERED_STATES.filter((state) => state !== BUSY);
   let stopped = false;
   const repeat = async (what: Outcome['what'], call: () => Promise<Outcome | null>) => {
     while (!stopped) {
@@ -149,11 +144,7 @@ const startLoad = async () => {
   const loops = [
     ...keys
       .slice(0, CALLERS)
-      .map((key) =>
-        repeat('check', () =>
-          post('check', '/v1/checks', key, { vat_number: nextNumber(quiet[numbers % quiet.length] ?? 'FR') }),
-        ),
-      ),
+      .map((key) => repeat('check', () => post('check', '/v1/checks', key, { vat_number: nextNumber() }))),
     repeat('test event', () => post('test event', '/v1/webhook/test', keys[CALLERS] ?? '', {})),
     repeat('batch', async () => {
       await until('fewer lines', async () => stopped || (await waitingLines()) < BACKLOG);

@@ -2,7 +2,7 @@ import {
   faultSize,
   issueKeys,
   NUMBERED_STATES,
-  numberOf,
+  numberSequence,
   postCheck,
   readLedger,
   reportFigure,
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-let numbers = 0;
+const nextNumber = numberSequence();
 const call = (key: string, vatNumber: string) => postCheck(world.baseUrl(), key, vatNumber);
 
 const noneOpen = async () => {
@@ -52,8 +52,7 @@ test('an answer near the end of the window is a 201 or a 202, never both, and is
         const keys = await issueKeys(world, asks.length);
         const answers = await Promise.all(
           asks.map(async ({ state, latency }, i) => {
-            numbers += 1;
-            const vatNumber = numberOf(state, numbers);
+            const vatNumber = nextNumber(state);
             await world.vies.script(vatNumber, [{ kind: 'valid', latency_ms: latency }]);
             return call(keys[i] ?? '', vatNumber);
           }),

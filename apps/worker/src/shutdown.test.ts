@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   issueKeys,
-  numberOf,
+  numberSequence,
   postCheck,
   readLedger,
   reportFigure,
@@ -25,14 +25,10 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 beforeEach(() => world.vies.reset());
 
-let numbers = 0;
+const nextNumber = numberSequence();
 const postTo = async (baseUrl: string, vatNumber: string) => {
   const [key = ''] = await issueKeys(world, 1);
   return postCheck(baseUrl, key, vatNumber);
-};
-const nextNumber = (state: Parameters<typeof numberOf>[0]): string => {
-  numbers += 1;
-  return numberOf(state, numbers);
 };
 const lookupsOf = async (state: string) => (await world.vies.stats()).states[state]?.in_flight ?? 0;
 const noneOpen = async () => (await readLedger(world)).open === 0;

@@ -6,6 +6,7 @@ import {
   issueKeys,
   NUMBERED_STATES,
   numberOf,
+  numberSequence,
   openWorldRedis,
   postCheck,
   readLedger,
@@ -51,11 +52,7 @@ afterAll(async () => {
 });
 beforeEach(() => world.vies.reset());
 
-let numbers = 0;
-const nextNumber = (): string => {
-  numbers += 1;
-  return numberOf(NUMBERED_STATES[numbers % NUMBERED_STATES.length] ?? 'DE', numbers);
-};
+const nextNumber = numberSequence();
 
 type Row = { state: string; reason: string | null; accepted_at: Date | null; attempts: number };
 const rowOf = async (id: string): Promise<Row | undefined> =>

@@ -4,7 +4,7 @@ import { connectRedis, createProducer, enqueueOverdue } from '@vat/queues';
 import {
   configureWebhook,
   insertAccount,
-  numberOf,
+  numberSequence,
   openReceivers,
   type Receivers,
   startWorld,
@@ -23,7 +23,6 @@ let receivers: Receivers;
 let world: World;
 let database: ConnectedDatabase;
 let redis: ReturnType<typeof connectRedis>;
-let numbers = 0;
 beforeAll(async () => {
   receivers = openReceivers();
   world = await startWorld({
@@ -68,10 +67,7 @@ const owner = async (): Promise<Owner> => {
 const httpOf = ({ account }: Owner) => world.http(account.live_key);
 const accountId = ({ account }: Owner) => uuidOf('account', account.account_id);
 /** Tests that run at the same time use different member states: one may be down for a while. */
-const newNumber = (state: Parameters<typeof numberOf>[0]) => {
-  numbers += 1;
-  return numberOf(state, numbers);
-};
+const newNumber = numberSequence();
 const says = (vatNumber: string, ...answers: unknown[]) => world.vies.script(vatNumber, answers);
 const valid = (name: string, address: string) => ({ kind: 'valid', name, address });
 const read = async (who: Owner, id: string): Promise<Watch> =>

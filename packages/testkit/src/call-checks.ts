@@ -110,11 +110,21 @@ const DIGITS = {
   FR: 11,
 } as const;
 
-/** The member states that {@link numberOf} can make numbers of. */
-export const NUMBERED_STATES = Object.keys(DIGITS) as (keyof typeof DIGITS)[];
+/** A member state that {@link numberOf} can make numbers of. */
+export type NumberedState = keyof typeof DIGITS;
+export const NUMBERED_STATES = Object.keys(DIGITS) as NumberedState[];
 
 /** The n-th number of a member state, with prefix: well formed, but its checksum is usually wrong, which is only recorded. */
-export const numberOf = (state: keyof typeof DIGITS, n: number): string => {
+export const numberOf = (state: NumberedState, n: number): string => {
   const length = DIGITS[state];
   return `${state}${String(10 ** (length - 1) + (n % 10 ** (length - 2)))}`;
+};
+
+/** Makes numbers, none of them twice: of a member state, by default of one of `states` after another. */
+export const numberSequence = (states: readonly NumberedState[] = NUMBERED_STATES) => {
+  let n = 0;
+  return (state?: NumberedState): string => {
+    n += 1;
+    return numberOf(state ?? states[n % states.length] ?? 'DE', n);
+  };
 };

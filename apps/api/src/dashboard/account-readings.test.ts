@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkSchema, requestSchema } from '@vat/contracts';
 import { newUuid, uuidOf } from '@vat/domain';
-import { numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
+import {
+  type NumberedState,
+  numberSequence,
+  startWorld,
+  type TestAccount,
+  until,
+  uploadBatch,
+  type World,
+} from '@vat/testkit';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
 const DOWN = { kind: 'error', code: 'MS_UNAVAILABLE' };
@@ -11,7 +19,6 @@ let world: World;
 let account: TestAccount;
 let owner: Browser;
 let other: Browser;
-let numbers = 0;
 beforeAll(async () => {
   world = await startWorld({ settings: { UPSTREAM_WINDOW: '1500ms', WATCHES_EVERY: '300ms' } });
   [account] = await Promise.all([
@@ -33,16 +40,14 @@ type Overview = {
 const overview = async (browser = owner): Promise<Overview> =>
   (await browser.call('get', '/overview').expect(200)).body;
 const today = async (browser = owner) => (await overview(browser)).checks_per_day.at(-1);
-const newNumber = (state: Parameters<typeof numberOf>[0] = 'FR') => {
-  numbers += 1;
-  return numberOf(state, numbers);
-};
+const nextNumber = numberSequence();
+const newNumber = (state: NumberedState = 'FR') => nextNumber(state);
 const check = (body: object, key = account.live_key) => world.http(key).post('/v1/checks', body);
 const dayOf = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 const accountId = () => uuidOf('account', account.account_id);
 
 /** A request that was answered 202 and continues in the background. */
-const pend = async (state: Parameters<typeof numberOf>[0] = 'FI') => {
+const pend = async (state: NumberedState = 'FI') => {
   const vatNumber = newNumber(state);
   await world.vies.script(vatNumber, [DOWN]);
   const { body } = await check({ vat_number: vatNumber }).expect(202);
