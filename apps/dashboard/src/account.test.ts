@@ -1,6 +1,14 @@
 import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
-import { type Dashboard, NARROW, openDashboard, PASSWORD, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import {
+  type Dashboard,
+  holdRequests,
+  NARROW,
+  openDashboard,
+  PASSWORD,
+  type Visit,
+  WIDE,
+} from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 import { seriousFindings } from './testing/serious-findings.fixture.js';
 
@@ -167,14 +175,7 @@ test('what a window shows of one account is gone when another window has signed 
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = page.getByText(/^vat_live_\w+$/);
   await key.waitFor();
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route(/app\/api\/keys\?/, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const answer = await holdRequests(page, /app\/api\/keys\?/);
   // As joining by an invitation does, this replaces the session without signing out first.
   const other = await page.context().newPage();
   await visit.enter(two);
@@ -188,21 +189,15 @@ test('what a window shows of one account is gone when another window has signed 
   // And the same after signing out.
   await other.getByRole('button', { name: 'Sign out' }).click();
   await heading(visit, 'Sign in');
-  const again = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
   await page.unroute(/app\/api\/keys\?/);
-  await page.route(/app\/api\/keys\?/, async (route) => {
-    await again;
-    await route.continue();
-  });
+  const answerAgain = await holdRequests(page, /app\/api\/keys\?/);
   await other.getByLabel('E-mail').fill(one);
   await other.getByLabel('Password').fill(PASSWORD);
   await other.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('banner').getByText(`Account of ${one}`).waitFor();
   await page.getByRole('region', { name: 'API keys' }).getByText('Loading…').waitFor();
   expect(await rowOf(1).count()).toBe(0);
-  answer();
+  answerAgain();
   await rowOf(0).waitFor();
 });
 

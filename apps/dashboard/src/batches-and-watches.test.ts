@@ -4,7 +4,14 @@ import path from 'node:path';
 import { newUuid, uuidOf } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
 import { numberOf, type TestAccount } from '@vat/testkit';
-import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import {
+  type Dashboard,
+  holdRequests,
+  NARROW,
+  openDashboard,
+  type Visit,
+  WIDE,
+} from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 
 const EMAIL = 'owner@example.com';
@@ -251,14 +258,7 @@ test('an upload waits for its running first attempt and creates one batch', asyn
 
 test('an upload that has succeeded is not repeated while the page of its batch loads', async () => {
   const { page } = visit;
-  let load = () => {};
-  const held = new Promise<void>((resolve) => {
-    load = resolve;
-  });
-  await page.route(/batch-page/, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const load = await holdRequests(page, /batch-page/);
   await choose('slow.csv', 'vat_number\nFR40303265045\n');
   let uploads = 0;
   page.on('request', (request) => {
@@ -326,14 +326,7 @@ test('a deletion is shown while it is under way, and does not navigate once the 
   await page.getByRole('button', { name: 'Upload' }).click();
   await page.getByRole('heading', { level: 1, name: 'slow.csv' }).waitFor();
   await page.getByText('completed', { exact: true }).waitFor();
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route('**/app/api/batches/*', async (route) => {
-    if (route.request().method() === 'DELETE') await held;
-    await route.continue();
-  });
+  const answer = await holdRequests(page, '**/app/api/batches/*', 'DELETE');
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.locator('button[data-pending]', { hasText: 'Delete' }).waitFor();

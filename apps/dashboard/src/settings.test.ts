@@ -1,6 +1,6 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { openReceivers, type Receivers, type TestAccount, until, withStatus } from '@vat/testkit';
-import { type Dashboard, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, holdRequests, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
 
@@ -51,14 +51,7 @@ test('a key is shown once, works, and is rejected after Revoke unless that is un
   // Both run in parallel: Undo is visible for 1.5 s only, which can pass between two calls on a busy machine.
   await Promise.all([row.getByRole('button', { name: 'Undo' }).click(), revoke.click()]);
   // The status is not revoked until the server has confirmed it.
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await visit.page.route('**/app/api/keys/*', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const answer = await holdRequests(visit.page, '**/app/api/keys/*');
   await Promise.all([visit.page.waitForRequest('**/app/api/keys/*'), revoke.click()]);
   await row.getByText('revoking', { exact: true }).waitFor();
   expect([await row.getByText('revoked').count(), await usage()]).toEqual([0, 200]);
@@ -301,21 +294,14 @@ test('a double click counts once, on forms and other buttons, and separate click
   await keys.getByRole('button', { name: 'Create key' }).dblclick();
   await keys.getByText(/^vat_live_\w+$/).waitFor();
   // Enter does not submit a pending form again.
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await page.route(/app\/api\/keys\?/, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const answer = await holdRequests(page, /app\/api\/keys\?/);
   await keys.getByLabel('Key name').fill('By Enter');
   await keys.getByLabel('Key name').press('Enter');
   await keys.locator('[data-pending]').waitFor();
   await keys.getByLabel('Key name').press('Enter');
   answer();
   await keys.locator('[data-pending]').waitFor({ state: 'detached' });
-  await page.unroute('**/app/api/keys');
+  await page.unroute(/app\/api\/keys\?/);
   const webhook = region('Webhook');
   await webhook.getByLabel('Endpoint URL').fill(receiver.url);
   const save = webhook.getByRole('button', { name: 'Save' });
@@ -360,14 +346,7 @@ test('an endpoint that loads late does not change a field with input or focus', 
   const { page } = visit;
   const field = region('Webhook').getByLabel('Endpoint URL');
   const openAndLoadAfter = async (edit: () => Promise<void>) => {
-    let answer = () => {};
-    const held = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    await page.route('**/app/api/settings', async (route) => {
-      await held;
-      await route.continue();
-    });
+    const answer = await holdRequests(page, '**/app/api/settings');
     await visit.go('/settings');
     await edit();
     answer();
@@ -390,15 +369,8 @@ test('an endpoint that loads late does not change a field with input or focus', 
 
 test('Save is shown once the keys above it have loaded, so that it does not move under the pointer', async () => {
   const { page } = visit;
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
   const keys = /\/app\/api\/keys\?/;
-  await page.route(keys, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const answer = await holdRequests(page, keys);
   // From another page: from this one, the browser would not load it again.
   await visit.go('/deliveries');
   await visit.go('/settings#webhook');

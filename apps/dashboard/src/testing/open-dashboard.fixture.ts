@@ -64,6 +64,19 @@ const DISABLED_FEATURES = [
   'ThirdPartyStoragePartitioning',
 ];
 
+/** Requests to `url`, with `method` those of one method, wait until the returned function is called. */
+export const holdRequests = async (page: Page, url: string | RegExp, method?: string): Promise<() => void> => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(url, async (route) => {
+    if (method === undefined || route.request().method() === method) await held;
+    await route.continue();
+  });
+  return answer;
+};
+
 /** Starts a browser and a real API process that serves the built pages. */
 export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboard> => {
   // The default rate limit, unlike in other tests: pages must not reach it in ordinary use.
