@@ -90,14 +90,10 @@ export const createSource =
       return {
         entry: {
           source: definition.name,
-          outcome: answer.outcome,
-          ...(answer.code === undefined ? {} : { code: answer.code }),
+          ...answer,
           ...(exchange === null ? {} : { attempts: 1 }),
           started_at: startedAt.toISOString(),
           duration_ms: Math.round(performance.now() - start),
-          ...(answer.detail === undefined ? {} : { detail: answer.detail }),
-          ...(answer.facts === undefined ? {} : { facts: answer.facts }),
-          ...(answer.contradicts ? { contradicts: true } : {}),
         },
         exchange,
       };

@@ -1,4 +1,4 @@
-import type { CheckOutcome, EnrichmentSubject, SourceFacts } from '@vat/domain';
+import type { CheckEntry, EnrichmentSubject, SourceFacts } from '@vat/domain';
 import { isHtml, type RecordedCall, readJson } from '@vat/outgoing';
 import { ANSWER_CAP_BYTES } from './open-source-calls.js';
 import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts } from './source-definition.js';
@@ -64,13 +64,7 @@ export const storedFacts = (stated: StatedFacts | undefined): SourceFacts | unde
 };
 
 /** The outcome of a call, with the outcomes of docs/api.md. */
-export type Answer = {
-  outcome: CheckOutcome;
-  code?: string;
-  detail?: string;
-  facts?: SourceFacts;
-  contradicts?: true;
-};
+export type Answer = Pick<CheckEntry, 'outcome' | 'code' | 'detail' | 'facts' | 'contradicts'>;
 
 /** The maximum length of a source's own code, in UTF-16 code units. */
 const CODE_LENGTH = 100;

@@ -1,5 +1,5 @@
 import type { LookupOutcome, LookupVerdict, MemberState, SplitVatNumber, Trader, TraderMatch } from '@vat/domain';
-import { TRADER_FIELDS } from '@vat/domain';
+import { carriesTrader, TRADER_FIELDS } from '@vat/domain';
 import { classifyErrorCode, noAnswer } from './error-codes.js';
 
 /** The error codes of VIES's published test service, by national number. There, 100 is valid and 200 invalid. */
@@ -55,7 +55,7 @@ export const answerSandbox = (national: string, context: SandboxContext, country
     name: valid && national !== NAMELESS_NUMBER ? `Sandbox Trader ${countryCode}${national}` : null,
     address: valid && national !== NAMELESS_NUMBER ? '1 Sandbox Street\n1000 Testville' : null,
     consultationNumber: requester ? `SANDBOX-${countryCode}${national}` : null,
-    traderMatch: trader && TRADER_FIELDS.some((field) => trader[field]) ? matchAll(trader, national) : null,
+    traderMatch: trader && carriesTrader({ trader }) ? matchAll(trader, national) : null,
   });
 
   const error = SANDBOX_ERROR_CODES.get(national);

@@ -1,4 +1,5 @@
 import {
+  carriesTrader,
   type Exchange,
   type LookupOutcome,
   type LookupSubject,
@@ -103,7 +104,6 @@ export const classifyAnswer = (
   }
   if (!echoesLookup(lookup, fields)) return noAnswer('unavailable', 'an answer about another number');
 
-  const hasTrader = TRADER_FIELDS.some((field) => lookup.trader?.[field]);
   return {
     kind: 'verdict',
     valid,
@@ -111,6 +111,6 @@ export const classifyAnswer = (
     address: cleanText(fields.address, ADDRESS),
     // A consultation number proves the lookup of a requester; without one it is meaningless.
     consultationNumber: lookup.requester === null ? null : cleanText(fields.requestIdentifier, CONSULTATION_NUMBER),
-    traderMatch: hasTrader ? readTraderMatch(fields) : null,
+    traderMatch: carriesTrader(lookup) ? readTraderMatch(fields) : null,
   };
 };

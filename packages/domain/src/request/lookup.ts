@@ -26,7 +26,7 @@ export const lookupSourceOf = ({ unconfirmed }: Pick<CheckRequest, 'unconfirmed'
   unconfirmed === null ? 'vies' : 'vies_confirmation';
 
 /** True when a lookup carries at least one of the trader's details; empty ones are not sent. */
-const carriesTrader = ({ trader }: Pick<LookupSubject, 'trader'>): boolean =>
+export const carriesTrader = ({ trader }: Pick<LookupSubject, 'trader'>): boolean =>
   TRADER_FIELDS.some((field) => Boolean(trader?.[field]));
 
 /** True when nothing but the number can be what the upstream refuses. */
