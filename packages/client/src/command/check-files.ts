@@ -13,6 +13,7 @@ import {
   durationOf,
   EXIT,
   numberOf,
+  take,
   textOf,
   UsageError,
 } from './command.js';
@@ -30,11 +31,7 @@ const showLines = async <Row>(
   total: number,
   show: (row: Row) => string,
 ): Promise<string[]> => {
-  const lines: string[] = [];
-  for await (const row of rows) {
-    lines.push(show(row));
-    if (lines.length === SHOWN) break;
-  }
+  const lines = (await take(rows, SHOWN)).map(show);
   return total > lines.length ? [...lines, `… and ${total - lines.length} more`] : lines;
 };
 

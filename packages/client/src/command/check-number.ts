@@ -1,3 +1,4 @@
+import type { Client } from '../client.js';
 import { PendingError } from '../errors.js';
 import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
@@ -21,6 +22,22 @@ const showCheck = (check: Check): string[] => [
     ['hash', `${check.response_hash} (verified)`],
   ]),
 ];
+
+/** Checks a number. When `signal` ends the wait, the request continues: rejects with {@link PendingError}. */
+export const checkUntilAborted = (
+  client: Client,
+  input: Parameters<Client['check']>[0],
+  options: NonNullable<Parameters<Client['check']>[1]> & { signal: AbortSignal },
+): Promise<Check> => {
+  let accepted: string | null = null;
+  const onPending = (id: string) => {
+    accepted = id;
+    options.onPending?.(id);
+  };
+  return client.check(input, { ...options, onPending }).catch((error: unknown) => {
+    throw accepted !== null && options.signal.aborted ? new PendingError(accepted) : error;
+  });
+};
 
 const TRADER = ['name', 'street', 'postal-code', 'city', 'company-type'] as const;
 
@@ -54,15 +71,8 @@ export const checkNumber: Command = {
     const find = async (): Promise<Check> => {
       if (number.startsWith('chk_')) return (await vat.call('getCheck', { id: number }, { signal })).body;
       if (number.startsWith('req_')) return vat.waitForRequest(number, options);
-      let accepted: string | null = null;
-      const onPending = (id: string) => {
-        accepted = id;
-        note(`${id}  waiting`);
-      };
-      return vat.check({ ...given, vat_number: number }, { ...options, onPending }).catch((error: unknown) => {
-        // Ctrl-C ends the wait, not the request.
-        throw accepted !== null && signal.aborted ? new PendingError(accepted) : error;
-      });
+      const onPending = (id: string) => note(`${id}  waiting`);
+      return checkUntilAborted(vat, { ...given, vat_number: number }, { ...options, onPending });
     };
     const check = await find();
     verifyCheck(check);

@@ -137,6 +137,16 @@ export const choiceOf = <Choice extends string>(
   return choice;
 };
 
+/** The first rows of a list. */
+export const take = async <Row>(rows: AsyncIterable<Row>, limit: number): Promise<Row[]> => {
+  const taken: Row[] = [];
+  for await (const row of rows) {
+    taken.push(row);
+    if (taken.length === limit) break;
+  }
+  return taken;
+};
+
 /** Lines of a table with two columns. Rows without a value are left out. */
 export const table = (rows: readonly (readonly [name: string, value: string | null | undefined])[]): string[] => {
   const shown = rows.flatMap(([name, value]) => (value ? [[name, value] as const] : []));

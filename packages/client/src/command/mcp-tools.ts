@@ -3,6 +3,8 @@ import type { Client } from '../client.js';
 import { PendingError } from '../errors.js';
 import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
+import { checkUntilAborted } from './check-number.js';
+import { take } from './command.js';
 
 /** A tool of the Model Context Protocol. The descriptions are all that a model knows about it. */
 export type Tool<Input extends z.ZodObject = z.ZodObject> = {
@@ -68,16 +70,6 @@ const evidenceOf = (client: Client, check: Check): Record<string, unknown> => ({
   certificate_url: `${client.baseUrl}/v1/checks/${check.id}/certificate.pdf`,
 });
 
-/** The first rows of a list. */
-const take = async <Row>(rows: AsyncIterable<Row>, limit: number): Promise<Row[]> => {
-  const taken: Row[] = [];
-  for await (const row of rows) {
-    taken.push(row);
-    if (taken.length === limit) break;
-  }
-  return taken;
-};
-
 /** The tools by name. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   check_vat_number: tool({
@@ -100,16 +92,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         .optional()
         .describe('What you know about the trader; it is compared with what the registers state.'),
     }),
-    run: (client, input, signal) => {
-      let accepted: string | null = null;
-      const onPending = (id: string) => {
-        accepted = id;
-      };
-      const check = client.check(input, { waitMs: WAIT_MS, signal, onPending }).catch((error: unknown) => {
-        throw accepted !== null && signal.aborted ? new PendingError(accepted) : error;
-      });
-      return orPending(check);
-    },
+    run: (client, input, signal) => orPending(checkUntilAborted(client, input, { waitMs: WAIT_MS, signal })),
   }),
   get_check: tool({
     title: 'Get a check',
