@@ -1,12 +1,12 @@
 // @ts-check
 // Prepares a fresh clone for every command. It uses no packages, because it installs them.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { buildDashboard } from './prepare/build-dashboard.mjs';
 import { generateClientTypes, generateDatabaseClient } from './prepare/generate.mjs';
 import { holdLock } from './prepare/hold-lock.mjs';
 import { install, isInstalled } from './prepare/install.mjs';
-import { ROOT, runProgram } from './prepare/run-program.mjs';
+import { ROOT, runProgram, workspaces } from './prepare/run-program.mjs';
 
 const REQUIRED = { major: 20, minor: 19 };
 
@@ -20,9 +20,8 @@ const checkNodeVersion = () => {
 
 /** Every package and app with an entry file, which TypeScript builds. The dashboard has its own build. */
 const projects = () =>
-  ['packages', 'apps']
-    .flatMap((group) => readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)))
-    .filter((project) => project !== path.join('apps', 'dashboard'))
+  workspaces()
+    .filter((project) => project !== 'apps/dashboard')
     .filter((project) => existsSync(path.join(ROOT, project, 'tsconfig.json')))
     .filter((project) => ['main.ts', 'index.ts'].some((entry) => existsSync(path.join(ROOT, project, 'src', entry))));
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../prepare/run-program.mjs';
+import { ROOT, workspaces } from '../prepare/run-program.mjs';
 import { checkCompose } from './check-compose.mjs';
 import { findMutualImports } from './folder-imports.mjs';
 import { checkPackages } from './package-rules.mjs';
@@ -94,34 +94,31 @@ const steps = (write) => [
     : []),
 ];
 
+/** @param {readonly string[]} lines one for each problem @returns {Outcome} */
+const outcomeOf = (lines) => ({ ok: lines.length === 0, output: lines.join('\n') });
+
 /** @returns {Promise<Outcome>} */
 const checkImports = async () => {
-  const folders = ['packages', 'apps'].flatMap((group) =>
-    readdirSync(join(ROOT, group)).map((name) => `${group}/${name}`),
-  );
-  const manifests = ['.', ...folders]
+  const manifests = ['.', ...workspaces()]
     .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
-    .map((folder) => [folder, JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))]);
+    .map((folder) => [folder, JSON.parse(readText(join(folder, 'package.json')))]);
   const sources = listFiles().filter((file) => /^(apps|packages)\/[^/]+\/src\//.test(file));
-  const lines = [
+  return outcomeOf([
     ...checkPackages(Object.fromEntries(manifests)),
     ...findMutualImports(Object.fromEntries(sources.map((file) => [file, readText(file)]))),
-  ];
-  return { ok: lines.length === 0, output: lines.join('\n') };
+  ]);
 };
 
 /** Runs after `types`, which builds the packages that are read here. @returns {Promise<Outcome>} */
 const checkColumns = async () => {
   const { verifyStatements } = await import('./verify-statements.mjs');
-  const lines = await verifyStatements().catch((error) => [String(error)]);
-  return { ok: lines.length === 0, output: lines.join('\n') };
+  return outcomeOf(await verifyStatements().catch((error) => [String(error)]));
 };
 
 /** Runs after `types`, which builds the package that is read here. @returns {Promise<Outcome>} */
 const checkSettings = async () => {
   const { SETTINGS } = await import('@vat/runtime');
-  const lines = checkCompose(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), Object.keys(SETTINGS));
-  return { ok: lines.length === 0, output: lines.join('\n') };
+  return outcomeOf(checkCompose(readText('docker-compose.yml'), Object.keys(SETTINGS)));
 };
 
 /** @param {string} file */
@@ -133,7 +130,7 @@ const validatePackages = async () => {
   const manifests = ['.', ...Object.keys(packages).filter((at) => /^(apps|packages)\/[^/]+$/.test(at))].map((folder) =>
     JSON.parse(readText(join(folder, 'package.json'))),
   );
-  const lines = [
+  return outcomeOf([
     ...validateLock(packages),
     ...findSurplusLocks(listFiles()),
     ...validateDependencies({
@@ -143,19 +140,17 @@ const validatePackages = async () => {
       overrides: manifests[0].overrides ?? {},
       packages,
     }),
-  ];
-  return { ok: lines.length === 0, output: lines.join('\n') };
+  ]);
 };
 
 /** @returns {Promise<Outcome>} */
 const validateDocuments = async () => {
-  const lines = [
+  return outcomeOf([
     ...listFiles()
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) => findMissingFiles(file, readText(file), (named) => existsSync(join(ROOT, named)))),
     ...findUntestedAttacks(readText('docs/security.md')),
-  ];
-  return { ok: lines.length === 0, output: lines.join('\n') };
+  ]);
 };
 
 /** The project's own files, relative to the top folder. @param {string} [folder] @returns {string[]} */
@@ -167,10 +162,7 @@ const listFiles = (folder = '') =>
   });
 
 /** Every project with a tsconfig.json, so that a package without importers is checked too. */
-const projects = () =>
-  ['packages', 'apps']
-    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => `${group}/${name}`))
-    .filter((folder) => existsSync(join(ROOT, folder, 'tsconfig.json')));
+const projects = () => workspaces().filter((folder) => existsSync(join(ROOT, folder, 'tsconfig.json')));
 
 /**
  * Runs a program of this checkout and returns its output.

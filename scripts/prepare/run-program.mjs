@@ -1,9 +1,15 @@
 // @ts-check
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The top folder of the project. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The folders of all packages and apps. */
+export const workspaces = () =>
+  ['packages', 'apps'].flatMap((group) => readdirSync(path.join(ROOT, group)).map((name) => `${group}/${name}`));
 
 /**
  * Runs a program in the top folder of the project without printing its output. Throws an Error with the output if it fails.
