@@ -1,5 +1,4 @@
-import { fillDatabase, type World } from '@vat/testkit';
-import { keyOf } from './measure-large.js';
+import { fillDatabase, issueKeys, type World } from '@vat/testkit';
 import { renderTable } from './measuring.js';
 import { inWorld } from './open-world.js';
 
@@ -40,7 +39,8 @@ export const measureCoverage = (
       [account],
     );
     const supplies = await readSupplies(world, account, lines);
-    const authorization = `Bearer ${await keyOf(world, account)}`;
+    const [key] = await issueKeys(world, 1, account);
+    const authorization = `Bearer ${key}`;
     const file = ['vat_number,supply_date', ...supplies.map(({ number, date }) => `${number},${date}`)].join('\n');
     const uploads: CoverageFigures['uploads'] = [];
     let weakest = '';

@@ -1,5 +1,5 @@
-import { hashApiKey, newApiKey, newUuid, publicId } from '@vat/domain';
-import { FILLED_DAYS, type FilledIds, fillDatabase, type World } from '@vat/testkit';
+import { publicId } from '@vat/domain';
+import { FILLED_DAYS, type FilledIds, fillDatabase, issueKeys, type World } from '@vat/testkit';
 import { type Percentiles, percentiles, renderTable } from './measuring.js';
 import { openWorld } from './open-world.js';
 
@@ -58,16 +58,6 @@ const pathsOf = (ids: FilledIds, until: Date): Record<string, string> => {
   };
 };
 
-/** A new live key of an account. */
-export const keyOf = async ({ sql }: World, account: string): Promise<string> => {
-  const key = newApiKey(false);
-  await sql(
-    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at) VALUES ($1, $2, 'Bench', false, $3, $4, now())`,
-    [newUuid(), account, hashApiKey(key), key.slice(-4)],
-  );
-  return key;
-};
-
 type Filled = { size: LargeFigures; world: World; authorization: string; paths: Record<string, string> };
 
 /** Only reads are measured, so that what is filled need not survive a crash. */
@@ -95,10 +85,11 @@ const openFilled = async (requests: number): Promise<Filled> => {
       'SELECT pg_database_size(current_database()) / 1073741824.0::float8 AS gib',
     );
     const gib = Number((stored?.gib ?? 0).toFixed(1));
+    const [key] = await issueKeys(world, 1, ids.account);
     return {
       size: { requests, fill_seconds: Math.round(seconds), gib, calls: [] },
       world,
-      authorization: `Bearer ${await keyOf(world, ids.account)}`,
+      authorization: `Bearer ${key}`,
       paths: pathsOf(ids, until),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
-import { hashApiKey, newApiKey, newUuid, publicId, uuidOf } from '@vat/domain';
-import { insertChecks, type TestProcess, type TestServers, type World } from '@vat/testkit';
+import { publicId, uuidOf } from '@vat/domain';
+import { insertChecks, issueKeys, type TestProcess, type TestServers } from '@vat/testkit';
 import { inWorld } from '../open-world.js';
 import { type CpuCost, leastOf, type Measure, measureCpu, pick } from './cpu-cost.js';
 import { startBare } from './measure-bare.js';
@@ -34,23 +34,13 @@ const measureReads = async (
   return pick(cost, 'api', 'postgres', 'redis');
 };
 
-const insertKeys = async ({ sql }: World, accountId: string): Promise<string[]> => {
-  const keys = Array.from({ length: KEYS }, () => newApiKey(false));
-  await sql(
-    `INSERT INTO api_key (id, account_id, name, test, hash, hint, created_at)
-     SELECT id, $2::uuid, 'Bench', false, decode(hash, 'hex'), '0000', now() FROM jsonb_to_recordset($1::jsonb) AS k(id uuid, hash text)`,
-    [JSON.stringify(keys.map((key) => ({ id: newUuid(), hash: hashApiKey(key).toString('hex') }))), accountId],
-  );
-  return keys;
-};
-
 /** CPU of a read, the better of two rounds. */
 export const measureRead: Measure = (servers, { reads }) =>
   inWorld({ apis: 1, settings: { RATE_LIMIT: String(RATE_LIMIT) } }, async (world) => {
     const [api] = world.apis;
     const ids = await insertChecks(world, { accountId: world.account.account_id, count: 2_000, exchanges: 1 });
     const account = String(uuidOf('account', world.account.account_id));
-    const keys = await insertKeys(world, account);
+    const keys = await issueKeys(world, KEYS, account);
     const bareApi = await startBare(world, 'bare-api.ts', { BARE_ACCOUNT: account });
     const publicIds = ids.map((id) => publicId('check', id));
     const rounds: { ours: CpuCost; bare: CpuCost }[] = [];

@@ -1,6 +1,5 @@
 import { deleteOldEvidence, maintainPartitions } from '@vat/db';
-import { startOfMonth } from '@vat/testkit';
-import pg from 'pg';
+import { runSql, startOfMonth } from '@vat/testkit';
 import { type Percentiles, percentiles } from '../measuring.js';
 import { type BenchDatabase, checkChain, openDatabase } from './check-chain.js';
 
@@ -130,11 +129,7 @@ export const measureExpiry = async (rows: number, length: number): Promise<Expir
   try {
     await Promise.all([MONTHS, MONTHS - 1].map((ago) => fillMonth(database, ago, rows)));
     // Takes longer than the service lets a statement run.
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    await client.query('VACUUM ANALYZE');
-    await client.query('CHECKPOINT');
-    await client.end();
+    for (const text of ['VACUUM ANALYZE', 'CHECKPOINT']) await runSql(database.url, text);
     const phases: Phase[] = [];
     for (let n = 0; n < QUIET; n += 1) {
       const run = await beside(database, length, async () => 0);
