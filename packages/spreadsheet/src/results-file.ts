@@ -25,16 +25,10 @@ export const COVERAGE_COLUMNS = [
 ] as const;
 
 /** The result of a line in the columns of results.csv. Null when there is no value (yet). */
-export type LineResult = {
-  vat_number: string | null;
-  valid: boolean | null;
-  verdict: string | null;
-  name: string | null;
-  address: string | null;
-  consultation_number: string | null;
-  check_id: string | null;
-  error: string | null;
-};
+export type LineResult = { valid: boolean | null } & Record<
+  Exclude<(typeof RESULT_COLUMNS)[number], 'valid'>,
+  string | null
+>;
 
 /** The added columns and the shape of the uploaded file. */
 export type ResultsLayout<Column extends string> = {
