@@ -2,6 +2,7 @@ import type { ChosenEvidence, ProveChecks, ReadEvidence } from '@vat/domain';
 import {
   type DossierAnchor,
   type DossierCheck,
+  type DossierOptions,
   type DossierRequest,
   type DossierSource,
   type DossierWatchChange,
@@ -119,13 +120,8 @@ export const dossierSource = (
   return { checks: checks(), requests: requests(), anchors: anchors(), links: links(), watchChanges: watchChanges() };
 };
 
-/** Time-stamps one complete dossier. */
-export type Sealer = {
-  /** The PEM certificates of the authority, including those in its tokens; empty when it does not answer. */
-  certificates: () => Promise<readonly string[]>;
-  /** Resolves to null when the authority does not answer, or with other certificates than those above. */
-  stamp: (bytes: Uint8Array) => Promise<Uint8Array | null>;
-};
+/** Time-stamps one complete dossier; not when the authority does not answer, or with other certificates than `certificates`. */
+export type Sealer = Pick<DossierOptions, 'certificates' | 'stamp'>;
 
 type OpenSealerDeps = { stamp: Timestamper['stamp']; onFailure: (error: unknown) => void };
 
