@@ -67,9 +67,9 @@ const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) 
 
 const noneOpen = async () => (await readLedger(world)).open === 0;
 const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
-const complaints = (part: TestProcess) => part.lines().filter((line) => line.includes('"Redis is away."'));
+const warnings = (part: TestProcess) => part.lines().filter((line) => line.includes('"Redis is away."'));
 
-/** What the API and the worker tell of Redis. */
+/** The figure of the API and of the worker: whether Redis is away. */
 const awayFigures = () =>
   Promise.all(
     [world.baseUrl(), `http://127.0.0.1:${String(world.workers[0]?.ready.metrics_port)}`].map(async (url) => {
@@ -117,10 +117,10 @@ test('without Redis checks are accepted at once, reads work, and all of it ends 
   const ready = await get('/readyz');
   expect(ready).toMatchObject({ status: 200, body: { status: 'degraded', redis: 'unreachable' } });
   expect(await awayFigures()).toEqual([1, 1]);
-  await until('a longer absence', () => complaints(world.workers[0] as TestProcess).length > 0);
-  // Each of dozens of connections tries again every second; a line each would drown the log.
+  await until('a longer absence', () => warnings(world.workers[0] as TestProcess).length > 0);
+  // Each of dozens of connections tries again every second; a line each would flood the log.
   const mostLines = 1 + Math.floor((performance.now() - killedAt) / WARNS_EVERY_MS);
-  for (const part of [...world.apis, ...world.workers]) expect(complaints(part).length).toBeLessThanOrEqual(mostLines);
+  for (const part of [...world.apis, ...world.workers]) expect(warnings(part).length).toBeLessThanOrEqual(mostLines);
   await servers.redis.start();
   await expectRecovery('killed');
   expect(await awayFigures()).toEqual([0, 0]);

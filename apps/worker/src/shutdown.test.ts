@@ -41,14 +41,14 @@ test('a stopping API answers its waiting calls 202 and exits with 0', async () =
   await until('two lookups', async () => (await lookupsOf('DE')) === 2);
   await until('ten rows', async () => (await readLedger(world)).open === 10);
   api.signal('SIGTERM');
-  const toldAt = performance.now();
+  const signalledAt = performance.now();
   const answers = await Promise.all(calls);
   expect(api.lines().filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-  expect(since(toldAt)).toBeLessThan(3);
+  expect(since(signalledAt)).toBeLessThan(3);
   expect(await api.exited).toBe(0);
-  expect(since(toldAt)).toBeLessThan(5);
-  reportFigure(`shutdown: the API ended after ${since(toldAt).toFixed(1)} s`);
+  expect(since(signalledAt)).toBeLessThan(5);
+  reportFigure(`shutdown: the API ended after ${since(signalledAt).toFixed(1)} s`);
   await world.vies.reset();
   await until('every request to end', noneOpen);
   expect(await readLedger(world)).toMatchObject({ accepted: 10, acceptedWithoutOneEvent: 0, reserved: 0 });
@@ -64,7 +64,7 @@ test('a stopping worker reschedules its open lookups uncounted, and another work
   // The two hang on; the next worker's lookups are answered.
   await world.vies.state('IT', { answer: { kind: 'valid' } });
   worker.signal('SIGTERM');
-  const toldAt = performance.now();
+  const signalledAt = performance.now();
   const probe = await fetch(`http://127.0.0.1:${String(worker.ready.metrics_port)}/readyz`);
   expect(probe.status).toBe(503);
   expect(await probe.json()).toMatchObject({ status: 'stopping' });
@@ -72,8 +72,8 @@ test('a stopping worker reschedules its open lookups uncounted, and another work
   await until('the lookups to be aborted', async () => (await world.vies.stats()).states.IT?.aborted === 2, 9_000);
   await world.vies.reset();
   expect(await worker.exited).toBe(0);
-  expect(since(toldAt)).toBeLessThan(10);
-  reportFigure(`shutdown: the worker ended after ${since(toldAt).toFixed(1)} s`);
+  expect(since(signalledAt)).toBeLessThan(10);
+  reportFigure(`shutdown: the worker ended after ${since(signalledAt).toFixed(1)} s`);
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([201, 201]);
   const attempts = await world.sql<{ attempts: number }>("SELECT attempts FROM request WHERE country_code = 'IT'");
   expect(attempts).toEqual([{ attempts: 1 }, { attempts: 1 }]);

@@ -63,7 +63,7 @@ test('a job that returns to its place in the queue leaves no span', async () => 
   expect(result).toEqual({ pauseQueueMs: 100 });
 });
 
-/** A producer that lists the payloads of jobs, and fails when told to. */
+/** A producer that lists the payloads of jobs, and fails on demand. */
 const listing = (fails: boolean) => {
   const payloads: unknown[] = [];
   const prepare = ({ payload }: { payload: unknown }): PreparedJob => ({

@@ -63,7 +63,7 @@ const scoreWhole = (parts: Record<ScoredPart, PartScore | null>): number | null 
 };
 
 /**
- * Scores what the caller believes about a trader against everything that sources state: for each given part the source that
+ * Scores what the caller states about a trader against everything that sources state: for each given part the source that
  * agrees best, the first one among equals. A part is null where it was not given or no source states it. Null without a
  * trader. Pure, never throws.
  */
