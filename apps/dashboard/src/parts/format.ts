@@ -17,6 +17,10 @@ export const count = (value: number): string => new Intl.NumberFormat().format(v
 export const counted = (value: number, one: string, many: string): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
+/** A part in whole percent, rounded down, so that 100 % means all. */
+export const percentOf = (part: number, total: number): number =>
+  total === 0 ? 100 : Math.floor((100 * part) / total);
+
 /** The name of a member state in the language of the user. VIES uses ISO codes except for Greece (EL) and Northern Ireland (XI). */
 export const countryName = (code: string): string => {
   if (code === 'XI') return 'Northern Ireland';

@@ -6,14 +6,17 @@ type ProgressProps = {
   label: string;
   /** 0 to 100; null when the total is unknown. */
   percentage: number | null;
-  /** The text beside the bar. */
-  text: string;
+  /** The text beside the bar, by default the percentage. */
+  text?: string;
   /** Segments of the bar in a box of 100 by 1; by default one segment up to the percentage. */
   parts?: ReactNode;
 };
 
+const percentText = (percentage: number): string =>
+  new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100);
+
 /** A progress bar with a label. */
-export const Progress = ({ label, percentage, text, parts }: ProgressProps) => (
+export const Progress = ({ label, percentage, text = percentText(percentage ?? 0), parts }: ProgressProps) => (
   <ProgressBar
     className="progress"
     {...(percentage === null ? { isIndeterminate: true } : { value: percentage })}

@@ -3,9 +3,8 @@ import type { VerifiedStamp } from '@vat/evidence/verify-dossier';
 import type { Api } from '../api/create-api.js';
 import { ApiError } from '../api/errors.js';
 import type { Anchor } from '../api/shapes.js';
+import type { Page } from '../api/use-api-query.js';
 import type { Finding } from './finding.js';
-
-type Listed = { data: Anchor[]; next_cursor: string | null };
 
 const ANCHORS_PER_PAGE = 100;
 /** Some months of anchors, so that the calls end within seconds. A dossier contains the later anchors of any time. */
@@ -43,7 +42,7 @@ const readChainFrom = async (api: Api, first: Anchor): Promise<Anchor[] | null> 
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = { limit: ANCHORS_PER_PAGE, cursor };
-    const listed: Listed = await api.call<Listed>('GET', '/anchors', { query });
+    const listed: Page<Anchor> = await api.call<Page<Anchor>>('GET', '/anchors', { query });
     found.push(...listed.data.filter(({ seq }) => seq >= first.seq));
     if (found.at(-1)?.seq === first.seq) return found.toReversed();
     cursor = listed.next_cursor;

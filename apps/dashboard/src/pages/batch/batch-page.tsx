@@ -8,7 +8,7 @@ import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
-import { clockTime, count, countryName, duration, listOf, shorten, timeUntil } from '../../parts/format.js';
+import { clockTime, count, countryName, duration, listOf, percentOf, shorten, timeUntil } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Status } from '../../parts/text.js';
@@ -68,15 +68,12 @@ const BatchProgress = ({ batch }: { batch: Batch }) => {
   const { status, total, done, failed, valid, invalid, created_at, completed_at } = batch;
   const ended = done + failed;
   const rate = useRate(ended, created_at, status !== 'completed');
-  // Rounded down, so that 100 % means completed.
-  const percentage = total === 0 ? 100 : Math.floor((100 * ended) / total);
   const share = (lines: number) => (100 * lines) / Math.max(1, total);
   return (
     <Card title="Progress">
       <Progress
         label={`${count(ended)} of ${count(total)} lines`}
-        percentage={percentage}
-        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        percentage={percentOf(ended, total)}
         parts={
           <>
             <rect className="valid" width={share(valid)} height="1" />

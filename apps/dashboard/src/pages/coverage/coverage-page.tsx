@@ -9,7 +9,7 @@ import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
 import { DownloadButton, DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
-import { count, counted, shorten } from '../../parts/format.js';
+import { count, counted, percentOf, shorten } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
@@ -29,8 +29,6 @@ const STATUS_NAMES = Object.keys(STATUSES) as StatusName[];
 
 const Totals = ({ coverage }: { coverage: Coverage }) => {
   const { total, covered } = coverage;
-  // Rounded down, so that 100 % means all.
-  const percentage = total === 0 ? 100 : Math.floor((100 * covered) / total);
   let start = 0;
   const parts = STATUS_NAMES.map((name) => {
     const width = (100 * coverage[name]) / Math.max(1, total);
@@ -41,8 +39,7 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
     <Card title="Totals">
       <Progress
         label={`${count(covered)} of ${count(total)} supplies are covered`}
-        percentage={percentage}
-        text={new Intl.NumberFormat(undefined, { style: 'percent' }).format(percentage / 100)}
+        percentage={percentOf(covered, total)}
         parts={parts}
       />
       <ul className="legend">
