@@ -6,7 +6,7 @@ import { checkSchema } from '@vat/contracts';
 import { type CheckBody, EVIDENCE_GRADES, type EvidenceGrade, uuidOf } from '@vat/domain';
 import { canonicalText } from '@vat/evidence/portable';
 import {
-  EARLIER_CHECKS,
+  insertEarlierChecks,
   type LocalServer,
   openHttpServer,
   provideAuditorTools,
@@ -139,23 +139,7 @@ test('the sandbox gives every grade to test keys', async () => {
 test('checks of earlier releases are served with their own bytes and verify beside new ones', async () => {
   const account = await world.newAccount();
   const http = world.http(account.live_key);
-  for (const { text, sha256 } of EARLIER_CHECKS) {
-    const { id, request_id, vat_number, checked_at } = JSON.parse(text) as CheckBody;
-    await world.sql(
-      `WITH requested AS (
-         INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
-           window_ends_at, due_at, ended_at, check_id)
-         VALUES ($1, $3, false, 'completed', $4, 'FR', substr($4, 3), $4, '[]', $5, $5, $5, $5, $2)
-       ), checked AS (
-         INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
-         VALUES ($2, $3, $1, false, $4, true, $5, convert_to($6, 'UTF8'), decode($7, 'hex'))
-       )
-       INSERT INTO anchor_leaf (check_id, hash) VALUES ($2, decode($7, 'hex'))`,
-      [
-        ...[uuidOf('request', request_id), uuidOf('check', id), uuidOf('account', account.account_id)],
-        ...[vat_number, checked_at, text, sha256],
-      ],
-    );
+  for (const { id, text, sha256 } of await insertEarlierChecks(world, account)) {
     const { body } = await http.get(`/v1/checks/${id}`).expect(200);
     expect(checkSchema.parse(body)).toEqual(body);
     expect(body.response_hash).toBe(`sha256:${sha256}`);

@@ -1,5 +1,5 @@
-import { type CheckBody, newUuid, uuidOf } from '@vat/domain';
-import { EARLIER_CHECKS, type LocalServer, openHttpServer, type TestAccount, until } from '@vat/testkit';
+import { newUuid, uuidOf } from '@vat/domain';
+import { insertEarlierChecks, type LocalServer, openHttpServer, type TestAccount, until } from '@vat/testkit';
 import type { Request, Route } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
 
@@ -42,6 +42,13 @@ const check = async (vatNumber: string) => {
   await visit.page.getByRole('button', { name: 'Check', exact: true }).click();
 };
 const outcome = () => visit.page.getByRole('region', { name: 'Outcome' });
+/** Presses Verify and returns what the page then says. */
+const verify = async (): Promise<string[]> => {
+  await visit.page.getByRole('button', { name: 'Verify' }).click();
+  const findings = visit.page.getByRole('status').getByRole('listitem');
+  await findings.nth(1).waitFor();
+  return findings.allTextContents();
+};
 
 test('a double click creates one check, whose result survives a reload', async () => {
   const sent: string[] = [];
@@ -187,9 +194,7 @@ test('a hostile name is shown as text, and the evidence of its check is verified
   const { page } = visit;
   await page.getByRole('heading', { level: 1, name: 'BE0203201340' }).waitFor();
   await page.getByText(HOSTILE, { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Verify' }).click();
-  await page.getByRole('status').getByRole('listitem').nth(1).waitFor();
-  expect(await page.getByRole('status').getByRole('listitem').allTextContents()).toEqual([
+  expect(await verify()).toEqual([
     expect.stringMatching(
       /^Verified The SHA-256 of the \d+ stored bytes, computed in this browser, is sha256:[0-9a-f]{64}\.$/,
     ),
@@ -213,10 +218,7 @@ test('register facts and a contradiction are shown, and the evidence is verified
   await timeline.getByText('This source contradicts the verdict.').waitFor();
   for (const fact of [`Ministerstvo ${HOSTILE}`, 'Letenská 525/15, 11800 Praha 1', 'NEEXISTUJICI', '00006947'])
     await timeline.getByRole('definition').getByText(fact, { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Verify' }).click();
-  await page.getByRole('status').getByRole('listitem').nth(1).waitFor();
-  for (const finding of await page.getByRole('status').getByRole('listitem').allTextContents())
-    expect(finding).toMatch(/^Verified /);
+  for (const finding of await verify()) expect(finding).toMatch(/^Verified /);
 });
 
 test('the match of a trader and the grade are shown in plain words', async () => {
@@ -411,26 +413,9 @@ test('without page updates an open list polls', async () => {
 
 test('a check of an earlier release is shown without match and grade, and its evidence is verified', async () => {
   const { page } = visit;
-  const [, { text, sha256 }] = EARLIER_CHECKS;
-  const { id, request_id, vat_number, checked_at } = JSON.parse(text) as CheckBody;
-  await dashboard.world.sql(
-    `WITH requested AS (
-       INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
-         window_ends_at, due_at, ended_at, check_id)
-       VALUES ($1, $3, false, 'completed', $4, 'FR', substr($4, 3), $4, '[]', $5, $5, $5, $5, $2)
-     )
-     INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
-     VALUES ($2, $3, $1, false, $4, true, $5, convert_to($6, 'UTF8'), decode($7, 'hex'))`,
-    [
-      ...[uuidOf('request', request_id), uuidOf('check', id), uuidOf('account', account.account_id)],
-      ...[vat_number, checked_at, text, sha256],
-    ],
-  );
-  await visit.go(`/checks/${id}`);
+  const [, earlier] = await insertEarlierChecks(dashboard.world, account);
+  await visit.go(`/checks/${earlier?.id}`);
   await page.getByRole('region', { name: 'Trader match' }).getByText('not_processed').first().waitFor();
   expect(await page.getByText('Evidence grade').count()).toBe(0);
-  await page.getByRole('button', { name: 'Verify' }).click();
-  await page.getByRole('status').getByRole('listitem').nth(1).waitFor();
-  for (const finding of await page.getByRole('status').getByRole('listitem').allTextContents())
-    expect(finding).toMatch(/^Verified /);
+  for (const finding of await verify()) expect(finding).toMatch(/^Verified /);
 });

@@ -1,3 +1,6 @@
+import { type CheckBody, uuidOf } from '@vat/domain';
+import type { Sql, TestAccount } from './insert-account.js';
+
 /**
  * Checks as earlier releases recorded them: the hashed bytes and their SHA-256, which must never change. 0.1.0 had no
  * `trader` and no facts of registers, 1.0.0-rc.1 had no `match` and no `evidence_grade`.
@@ -14,3 +17,27 @@ export const EARLIER_CHECKS = [
     sha256: 'dfd6e9b6d8eeb246c244ef62d4b1db255f8fd76fc79771027098e76384517b42',
   },
 ] as const;
+
+/** Inserts them as the service recorded them. Their ids are those in the texts. */
+export const insertEarlierChecks = ({ sql }: { sql: Sql }, { account_id }: TestAccount) =>
+  Promise.all(
+    EARLIER_CHECKS.map(async ({ text, sha256 }) => {
+      const { id, request_id, vat_number, checked_at } = JSON.parse(text) as CheckBody;
+      await sql(
+        `WITH requested AS (
+           INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, entries, created_at,
+             window_ends_at, due_at, ended_at, check_id)
+           VALUES ($1, $3, false, 'completed', $4, 'FR', substr($4, 3), $4, '[]', $5, $5, $5, $5, $2)
+         ), checked AS (
+           INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
+           VALUES ($2, $3, $1, false, $4, true, $5, convert_to($6, 'UTF8'), decode($7, 'hex'))
+         )
+         INSERT INTO anchor_leaf (check_id, hash) VALUES ($2, decode($7, 'hex'))`,
+        [
+          ...[uuidOf('request', request_id), uuidOf('check', id), uuidOf('account', account_id)],
+          ...[vat_number, checked_at, text, sha256],
+        ],
+      );
+      return { id, text, sha256 };
+    }),
+  );
