@@ -224,43 +224,32 @@ test('a connection stays open after a refusal of a small body', async () => {
 });
 
 describe('Expect: 100-continue', () => {
-  test('is answered before the body is read, and the upload continues', async () => {
-    const { socket, answer } = await open();
-    const file = 'vat_number\nDE136695976\n';
-    socket.write(head('Content-Type: text/csv', `Content-Length: ${file.length}`, 'Expect: 100-continue'));
-    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
-    socket.write(file);
-    await until('the batch', () => answer().includes('HTTP/1.1 201 Created'));
+  const bodies = [
+    ['a file', '/v1/batches', 'text/csv', 'vat_number\nDE136695976\n'],
+    ['a JSON body', '/v1/checks', 'application/json', '{"vat_number":"DE1"}'],
+  ] as const;
+  /** Announces a body and waits for the word to go on. */
+  const announce = async (path: string, type: string, body: string) => {
+    const connection = await open();
+    const request = head(`Content-Type: ${type}`, `Content-Length: ${body.length}`, 'Expect: 100-continue');
+    connection.socket.write(request.replace('/v1/batches', path));
+    await until('the word to go on', () => connection.answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    return connection;
+  };
+
+  test.each(bodies)('is answered before %s is read, and the call continues', async (_what, ...call) => {
+    const { socket, answer } = await announce(...call);
+    socket.write(call[2]);
+    await until('the result', () => answer().includes('HTTP/1.1 201 Created'));
     socket.destroy();
   });
 
-  test('is followed by a refusal when the key is revoked while the file arrives', async () => {
-    const { socket, answer } = await open();
-    const file = 'vat_number\nDE136695976\n';
-    socket.write(head('Content-Type: text/csv', `Content-Length: ${file.length}`, 'Expect: 100-continue'));
-    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+  test.each(bodies)('is followed by a refusal when the key is revoked while %s arrives', async (_what, ...call) => {
+    const { socket, answer } = await announce(...call);
     await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(key)]);
     await until('the key is refused', async () => (await world.http(key).get('/v1/usage')).status === 401);
-    socket.write(file);
+    socket.write(call[2]);
     await until('the refusal', () => answer().includes('UNAUTHORIZED'));
-    expect(answer()).toContain('HTTP/1.1 401 Unauthorized');
-    socket.destroy();
-  });
-
-  test('is followed by a refusal when the key is revoked while a JSON body arrives', async () => {
-    const { live_key: own } = await insertAccount(world);
-    const { socket, answer } = await open();
-    const body = '{"vat_number":"DE1"}';
-    socket.write(
-      head('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue')
-        .replace('/v1/batches', '/v1/checks')
-        .replace(key, own),
-    );
-    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
-    await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(own)]);
-    await until('the key is refused', async () => (await world.http(own).get('/v1/usage')).status === 401);
-    socket.write(body);
-    await until('the answer', () => answer().includes('X-Request-Id'));
     expect(answer()).toContain('HTTP/1.1 401 Unauthorized');
     socket.destroy();
   });
@@ -277,41 +266,26 @@ describe('Expect: 100-continue', () => {
       expect(answer()).not.toContain('100 Continue');
     }
   });
-
-  test('works with JSON bodies too', async () => {
-    const { socket, answer } = await open();
-    const body = '{"vat_number":"DE1"}';
-    socket.write(
-      head('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue').replace(
-        '/v1/batches',
-        '/v1/checks',
-      ),
-    );
-    await until('the word to go on', () => answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
-    socket.write(body);
-    await until('the check', () => answer().includes('HTTP/1.1 201 Created'));
-    socket.destroy();
-  });
 });
 
+/** Connections that stop in the middle of a file. */
+const stall = async (): Promise<Socket[]> => {
+  const sockets = await Promise.all(Array.from({ length: 12 }, async () => (await open()).socket));
+  const request = head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`);
+  for (const socket of sockets) socket.write(request + 'x'.repeat(100_000));
+  return sockets;
+};
+
 test('clients that disconnect during an upload release their permits', async () => {
-  const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
-  for (const { socket } of sockets) {
-    socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));
-    socket.write('x'.repeat(100_000));
-  }
+  const sockets = await stall();
   const uploading = uploadBatch(world, 'vat_number\nDE136695976\n', { key });
-  for (const { socket } of sockets) socket.destroy();
+  for (const socket of sockets) socket.destroy();
   expect((await uploading).status).toBe(201);
 });
 
 test('stalled uploads of one account do not delay those of others', async () => {
-  const sockets = await Promise.all(Array.from({ length: 12 }, () => open()));
-  for (const { socket } of sockets) {
-    socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`));
-    socket.write('x'.repeat(100_000));
-  }
+  const sockets = await stall();
   const other = await insertAccount(world);
   expect((await uploadBatch(world, 'vat_number\nDE136695976\n', { key: other.live_key })).status).toBe(201);
-  for (const { socket } of sockets) socket.destroy();
+  for (const socket of sockets) socket.destroy();
 });
