@@ -1,16 +1,6 @@
-import { AppError, type ErrorCode } from '@vat/domain/errors';
 import { raw, utf8, utf16 } from './encode.fixture.js';
 import { readBatchFile } from './read-batch-file.js';
-
-const refuse = (bytes: Uint8Array): { code: ErrorCode; line: unknown; message: string } => {
-  try {
-    readBatchFile(bytes);
-  } catch (error) {
-    if (error instanceof AppError) return { code: error.code, line: error.extra.line, message: error.message };
-    throw error;
-  }
-  throw new Error('was read');
-};
+import { refuse } from './refuse.fixture.js';
 
 describe('readBatchFile finds no row of data in', () => {
   test.each([
@@ -28,7 +18,7 @@ describe('readBatchFile finds no row of data in', () => {
     ['only a sep= line', utf8('sep=;')],
     ['a sep= line and a header', utf8('sep=;\r\nvat;name')],
   ])('%s', (_what, bytes) => {
-    expect(refuse(bytes)).toMatchObject({ code: 'EMPTY_FILE', line: undefined });
+    expect(refuse(() => readBatchFile(bytes))).toMatchObject({ code: 'EMPTY_FILE', line: undefined });
   });
 });
 
@@ -50,7 +40,7 @@ describe('readBatchFile finds no number in', () => {
     ['one malformed number among words', 'alpha\nbeta\nDE12\ngamma\n'],
     ['references with a country at their front', 'name;reference\nACME;SE-1\nDurand;SE-2\n'],
   ])('%s', (_what, text) => {
-    expect(refuse(utf8(text))).toMatchObject({ code: 'MISSING_CANDIDATE', line: undefined });
+    expect(refuse(() => readBatchFile(utf8(text)))).toMatchObject({ code: 'MISSING_CANDIDATE', line: undefined });
   });
 });
 
@@ -65,7 +55,8 @@ describe('readBatchFile refuses as INVALID_FILE', () => {
     ['an empty archive', raw('PK', 5, 6), 'an empty ZIP archive'],
     ['an old Excel workbook', raw(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0), '(.xls)'],
   ])('%s', (_what, bytes, says) => {
-    expect(refuse(bytes)).toMatchObject({ code: 'INVALID_FILE', line: 1, message: expect.stringContaining(says) });
+    const refusal = refuse(() => readBatchFile(bytes));
+    expect(refusal).toMatchObject({ code: 'INVALID_FILE', line: 1, message: expect.stringContaining(says) });
   });
 });
 
@@ -130,7 +121,7 @@ describe('readBatchFile refuses as INVALID_CSV', () => {
     ['two columns of the requester', utf8('vat,requester,Own VAT number\nDE136695976,,\n'), 1, "the requester's"],
     ['more columns than anybody means', utf8(`vat${';x'.repeat(1_000)}\nDE136695976\n`), 1, '1 000 columns'],
   ])('%s', (_what, bytes, line, says) => {
-    const refusal = refuse(bytes);
+    const refusal = refuse(() => readBatchFile(bytes));
     expect(refusal).toMatchObject({ code: 'INVALID_CSV', line });
     expect(refusal.message).toContain(says);
   });

@@ -1,14 +1,10 @@
-import { AppError } from '@vat/domain/errors';
 import { readCoverageFile } from './read-coverage-file.js';
+import { refuse } from './refuse.fixture.js';
 
 const read = (text: string) => readCoverageFile(new TextEncoder().encode(text));
-const codeOf = (text: string): unknown => {
-  try {
-    read(text);
-  } catch (error) {
-    return error instanceof AppError ? [error.code, error.message] : error;
-  }
-  return null;
+const codeOf = (text: string) => {
+  const { code, message } = refuse(() => read(text));
+  return [code, message];
 };
 
 test.each([

@@ -1,19 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { AppError, type ErrorCode } from '@vat/domain/errors';
 import { raw, utf8 } from '../encode.fixture.js';
 import { readBatchFile } from '../read-batch-file.js';
 import { readCoverageFile } from '../read-coverage-file.js';
+import { refuse } from '../refuse.fixture.js';
 import { makeWorkbook, rowsOf, workbookOf } from './workbook.fixture.js';
-
-const refuse = (read: () => unknown): { code: ErrorCode; line: unknown; message: string } => {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof AppError) return { code: error.code, line: error.extra.line, message: error.message };
-    throw error;
-  }
-  throw new Error('was read');
-};
 
 const NUMBER = 'DE136695976';
 const GOOD = workbookOf(rowsOf(['vat_number', 'note'], [NUMBER, 'x'.repeat(5_000)]));
