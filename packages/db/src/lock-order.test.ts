@@ -10,7 +10,7 @@ import type { Database } from './connect-database.js';
 import { acceptRequest } from './request/accept-request.js';
 import { settleRequest } from './request/settle-request.js';
 import { releaseOrphans } from './request/sweep-requests.js';
-import { testDatabase } from './test-database.fixture.js';
+import { countWaiting, testDatabase } from './test-database.fixture.js';
 import { claimDelivery, recordAttempt } from './webhook/delivery-attempts.js';
 import { endRemovedDeliveries, holdDeliveries } from './webhook/delivery-retention.js';
 import { removeWebhook } from './webhook/webhooks.js';
@@ -33,13 +33,7 @@ beforeAll(async () => {
   await other.query("SET deadlock_timeout = '10ms'");
 });
 
-/** Whether a session waits for a lock. */
-const someoneWaits = async (): Promise<boolean> => {
-  const [row] = await db.$queryRaw<{ waits: boolean }[]>`
-    SELECT EXISTS (SELECT 1 FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`;
-  return row?.waits === true;
-};
+const someoneWaits = async () => (await countWaiting(db)) > 0;
 
 /** Locks a table's rows one by one in the order of `keys`, and lets `run` begin when it has the first. */
 const lockBeside = async (table: string, keyColumn: string, keys: readonly unknown[], run: () => Promise<unknown>) => {

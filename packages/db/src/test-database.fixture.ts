@@ -1,5 +1,6 @@
 import { type ClonedDatabase, cloneDatabase } from '@vat/testkit';
 import { type ConnectedDatabase, connectDatabase, type Database } from './connect-database.js';
+import { query } from './query.js';
 
 /** Connects to a database, as a process does. */
 export const connectTo = (url: string, maxConnections: number, timeoutMs = 5_000): ConnectedDatabase =>
@@ -7,6 +8,13 @@ export const connectTo = (url: string, maxConnections: number, timeoutMs = 5_000
     ...{ url, maxConnections, applicationName: 'vat-test' },
     ...{ queryTimeoutMs: timeoutMs, connectTimeoutMs: timeoutMs },
   });
+
+/** How many sessions of a database wait for a lock. */
+export const countWaiting = async (db: Database): Promise<number> => {
+  const [row] = await query(db, { n: 'int4' })`
+    SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return row?.n ?? 0;
+};
 
 /** A database for one test file, created before its tests and dropped after them. It is available while they run. */
 export const testDatabase = (

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newUuid, type Role } from '@vat/domain';
 import { until } from '@vat/testkit';
 import { eraseAccount } from '../evidence/retention.js';
-import { testDatabase } from '../test-database.fixture.js';
+import { countWaiting, testDatabase } from '../test-database.fixture.js';
 import { deleteExpiredInvitations, findInvitation, insertInvitation, insertMember } from './invitations.js';
 import { changeMember, listMembers } from './members.js';
 
@@ -89,11 +89,7 @@ test('an account that is enabled at the moment at which it is to be erased is no
     await tx.account.update({ where: { id: accountId }, data: { disabledAt: null } });
     const started = eraseAccount(connected.db)(accountId, NOW, NOW);
     started.catch(() => undefined);
-    await until('it to wait for the account', async () => {
-      const [row] = await connected.db.$queryRaw<{ n: number }[]>`
-        SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return row?.n === 1;
-    });
+    await until('it to wait for the account', async () => (await countWaiting(connected.db)) === 1);
     return { erasing: started };
   });
   expect(await erasing).toEqual({ kind: 'enabled', disabledAt: null });

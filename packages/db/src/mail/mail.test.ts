@@ -11,7 +11,7 @@ import { setAccountPlan } from '../account/accounts.js';
 import { deleteInvitation, insertInvitation } from '../account/invitations.js';
 import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
-import { testDatabase } from '../test-database.fixture.js';
+import { countWaiting, testDatabase } from '../test-database.fixture.js';
 import { publishToAccount } from '../webhook/events.js';
 import { createMail, deleteOldMail, listReachedQuotas, listWaitingItems, noteQuota } from './mail-items.js';
 import { changeMailChoice, findMailChoice } from './mail-kinds.js';
@@ -149,11 +149,6 @@ test('a member who is removed at the moment at which something happens is left o
   const batch = newUuid();
   const about = Prisma.sql`SELECT ${batch}::uuid, ${accountId}::uuid, false`;
   const event = { id: newUuid(), type: 'batch.completed' as const, body: '{}' };
-  const waiting = async (): Promise<number> => {
-    const [row] = await query(connected.db, { n: 'int4' })`
-      SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return row?.n ?? 0;
-  };
   const { working } = await connected.db.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT FROM app_user WHERE id = ${userId}::uuid FOR UPDATE`;
     const started = Promise.all([
@@ -162,7 +157,7 @@ test('a member who is removed at the moment at which something happens is left o
       create(leaving),
     ]);
     started.catch(() => undefined);
-    await until('them to wait for the user', async () => (await waiting()) === 3);
+    await until('them to wait for the user', async () => (await countWaiting(connected.db)) === 3);
     await tx.$executeRaw`DELETE FROM app_user WHERE id = ${userId}::uuid`;
     return { working: started };
   });
@@ -233,11 +228,7 @@ test('a share that was reached on the plan before is not written down for the ne
     await tx.account.update({ where: { id: moving.accountId }, data: { plan: 'starter' } });
     const noting = note(moving);
     noting.catch(() => undefined);
-    await until('it to wait for the account', async () => {
-      const [row] = await query(connected.db, { n: 'int4' })`
-        SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return row?.n === 1;
-    });
+    await until('it to wait for the account', async () => (await countWaiting(connected.db)) === 1);
     return { noted: noting };
   });
   await noted;
