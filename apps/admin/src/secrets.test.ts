@@ -1,11 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openText, PUBLIC_LINK_SEAL, uuidOf } from '@vat/domain';
 import {
-  type Arrival,
   configureWebhook,
+  isSignedBy,
   openReceivers,
   type Receivers,
   runProgram,
@@ -42,10 +41,6 @@ const reseal = (settings: Record<string, string> = {}) =>
 
 const configure = (account: TestAccount, url: string) =>
   configureWebhook({ sql: world.sql, settings: { ...world.settings, SECRET_KEY: OLD } }, account, url);
-const isSignedBy = (secret: string, { headers, body }: Arrival): boolean => {
-  const message = `${String(headers['x-service-timestamp'])}.${body}`;
-  return headers['x-service-signature'] === `sha256=${createHmac('sha256', secret).update(message).digest('hex')}`;
-};
 const sealedOf = async (account: TestAccount): Promise<Buffer> => {
   const sql = 'SELECT secret_sealed AS sealed FROM webhook WHERE account_id = $1';
   const [row] = await world.sql<{ sealed: Buffer }>(sql, [uuidOf('account', account.account_id)]);

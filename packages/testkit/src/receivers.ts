@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { uuidOf } from '@vat/domain';
@@ -7,6 +8,12 @@ import type { World } from './start-world.js';
 
 /** A received delivery. `at`: time in milliseconds (`Date.now`) when its body was complete. */
 export type Arrival = { at: number; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** Whether a delivery has the signature of the service with this secret. */
+export const isSignedBy = (secret: string, { headers, body }: Arrival): boolean => {
+  const message = `${String(headers['x-service-timestamp'])}.${body}`;
+  return headers['x-service-signature'] === `sha256=${createHmac('sha256', secret).update(message).digest('hex')}`;
+};
 
 /** Answers a delivery, or leaves it unanswered. `n`: the number of earlier deliveries. */
 export type Answer = (response: ServerResponse, arrival: Arrival, n: number) => void;

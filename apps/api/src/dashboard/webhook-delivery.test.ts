@@ -1,5 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { type Arrival, openReceivers, type Receivers, startWorld, until, type World, withStatus } from '@vat/testkit';
+import { isSignedBy, openReceivers, type Receivers, startWorld, until, type World, withStatus } from '@vat/testkit';
 import { type Browser, openBrowser } from './browser.fixture.js';
 
 let receivers: Receivers;
@@ -23,10 +22,6 @@ const save = async (url: string): Promise<string> =>
 const sendTest = async (): Promise<string> =>
   (await world.http(key).post('/v1/webhook/test').expect(202)).body.delivery_id;
 const logOf = async (id: string) => (await world.http(key).get(`/v1/webhook/deliveries/${id}`).expect(200)).body;
-const isSignedBy = (secret: string, { headers, body }: Arrival): boolean => {
-  const message = `${String(headers['x-service-timestamp'])}.${body}`;
-  return headers['x-service-signature'] === `sha256=${createHmac('sha256', secret).update(message).digest('hex')}`;
-};
 
 test('the secret that was shown once signs the deliveries', async () => {
   const receiver = await receivers.start();
