@@ -12,7 +12,3 @@ export const TURN_PLACES: Readonly<Record<WaitClass, { ahead: number; each: numb
   batch: { ahead: 6, each: 2 },
   watch: { ahead: 9, each: 2 },
 };
-
-/** The place of a lookup that is added after `made` lookups; see {@link TURN_PLACES}. */
-export const placeOf = (turnClass: WaitClass, made: number, rank: number): number =>
-  made + TURN_PLACES[turnClass].ahead + TURN_PLACES[turnClass].each * rank;

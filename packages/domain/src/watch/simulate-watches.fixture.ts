@@ -6,7 +6,7 @@ import { abandonReasonOf } from '../request/give-up.js';
 import { lookupEndOf } from '../request/perform-lookup.js';
 import { newRequest, POLICY, silence, verdict } from '../request/request.fixture.js';
 import type { CheckRequest } from '../request/request.js';
-import { placeOf } from '../request/turn-places.js';
+import { TURN_PLACES } from '../request/turn-places.js';
 import { nextAfterMiss, RUN_LIMITS, startDueWatches } from './run-watch.js';
 import type { DueWatch } from './watch.js';
 
@@ -99,7 +99,7 @@ type State = {
 
 /**
  * Runs watches through time with the rules of the service: due watches are started by {@link startDueWatches}, their lookups wait
- * by {@link placeOf} for one of two slots, {@link decideLookup} decides what follows. In place of Postgres and Redis it has lists
+ * by {@link TURN_PLACES} for one of two slots, {@link decideLookup} decides what follows. In place of Postgres and Redis it has lists
  * in memory, and in place of VIES lookups that are drawn from a history.
  */
 export const simulateWatches = async (options: Options): Promise<SimulatedRun[]> => {
@@ -129,7 +129,8 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
     const turn = `${job.accountId} ${job.turnClass}`;
     const rank = (state.ranks.get(turn) ?? 0) + 1;
     state.ranks.set(turn, rank);
-    state.waiting.add(placeOf(job.turnClass, state.made, rank), job);
+    const { ahead, each } = TURN_PLACES[job.turnClass];
+    state.waiting.add(state.made + ahead + each * rank, job);
     work(state, job.request.memberState);
   };
 
