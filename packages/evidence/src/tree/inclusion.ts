@@ -1,22 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-
-const joined = (first: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(1 + parts.reduce((sum, { length }) => sum + length, 0));
-  whole[0] = first;
-  let at = 1;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-};
+import { concatBytes } from '@noble/hashes/utils.js';
 
 /** The two hashes of a tree, by an implementation of SHA-256. Source: RFC 9162 §2.1.1. */
 export const treeHashes = <Hash extends Uint8Array>(digest: (bytes: Uint8Array) => Hash) => ({
   /** The hash of a leaf's data: SHA-256(0x00 ‖ data). */
-  hashLeaf: (data: Uint8Array): Hash => digest(joined(0, data)),
+  hashLeaf: (data: Uint8Array): Hash => digest(concatBytes(Uint8Array.of(0), data)),
   /** The hash of an inner node: SHA-256(0x01 ‖ left ‖ right), 32 bytes each. */
-  hashNode: (left: Uint8Array, right: Uint8Array): Hash => digest(joined(1, left, right)),
+  hashNode: (left: Uint8Array, right: Uint8Array): Hash => digest(concatBytes(Uint8Array.of(1), left, right)),
 });
 
 const { hashLeaf, hashNode } = treeHashes(sha256);
