@@ -9,7 +9,7 @@ import {
   readBlocks,
   recordStamp,
 } from '@vat/db';
-import { makeStamp, newUuid } from '@vat/domain';
+import { makeStamp, newUuid, newUuidAt } from '@vat/domain';
 import {
   closeNextAnchor,
   createDevelopmentAuthority,
@@ -25,12 +25,6 @@ export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update
 
 /** A check as the fixture inserts it. */
 export type FixtureCheck = { id: string; requestId: string; bytes: Buffer; hash: Buffer };
-
-/** A UUIDv7 of a given time. */
-const uuidAt = (at: Date): string => {
-  const hex = at.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}${newUuid().slice(13)}`;
-};
 
 /** A database without processes, and the operations on its evidence. */
 export const openEvidenceFixture = async () => {
@@ -55,10 +49,11 @@ export const openEvidenceFixture = async () => {
   const insertChecks = async (n: number, { accountId = newUuid(), at = now() } = {}): Promise<FixtureCheck[]> => {
     const checks = Array.from({ length: n }, () => {
       const bytes = randomBytes(64);
-      return { id: uuidAt(at), requestId: uuidAt(at), bytes, hash: sha256(bytes) };
+      return { id: newUuidAt(at), requestId: newUuidAt(at), bytes, hash: sha256(bytes) };
     });
     const rows = checks.map(({ id, requestId, bytes, hash }) => ({
-      ...{ id, request_id: requestId, exchange_id: uuidAt(at), event_id: uuidAt(at), delivery_id: uuidAt(at) },
+      ...{ id, request_id: requestId, exchange_id: newUuidAt(at) },
+      ...{ event_id: newUuidAt(at), delivery_id: newUuidAt(at) },
       ...{ body: bytes.toString('hex'), hash: hash.toString('hex') },
     }));
     await db.$executeRaw`

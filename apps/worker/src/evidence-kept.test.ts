@@ -1,5 +1,5 @@
 import { deleteOldEvidence, eraseAccount, requestStamp, setAccountDisabled } from '@vat/db';
-import { newUuid } from '@vat/domain';
+import { newUuid, newUuidAt } from '@vat/domain';
 import { type EvidenceFixture, now, openEvidenceFixture, sha256 } from './evidence-fixture.fixture.js';
 
 let ground: EvidenceFixture;
@@ -67,7 +67,7 @@ describe('retention of evidence', () => {
   test('other events are deleted by their own age, but not while one is being delivered', async () => {
     const accountId = newUuid();
     const insert = async (at: Date, state: string) => {
-      const id = `${at.getTime().toString(16).padStart(12, '0')}${newUuid().replaceAll('-', '').slice(12)}`;
+      const id = newUuidAt(at);
       await ground.db.$executeRaw`
         WITH told AS (
           INSERT INTO event (id, account_id, type, subject_id, body, test, created_at)
