@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { connect, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { hashApiKey } from '@vat/domain';
 import { insertAccount, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import { openRaw, type RawConnection } from './raw-connection.fixture.js';
 
 const MIB = 1024 * 1024;
 const MAX_FILE = 2 * MIB;
@@ -66,22 +67,7 @@ const stream = async (most: number, type = 'text/csv', headers: Record<string, s
   return { status: response.status, code: (JSON.parse(text) as { error: { code: string } }).error.code, ...counted };
 };
 
-/** A raw connection. `answer`: everything received so far. */
-const open = async (): Promise<{ socket: Socket; answer: () => string; ended: () => boolean }> => {
-  const { hostname, port } = new URL(world.baseUrl());
-  const socket = connect(Number(port), hostname);
-  let answer = '';
-  let ended = false;
-  socket.on('data', (chunk) => {
-    answer += chunk.toString('latin1');
-  });
-  socket.on('error', () => undefined);
-  socket.on('close', () => {
-    ended = true;
-  });
-  await new Promise((resolve) => socket.once('connect', resolve));
-  return { socket, answer: () => answer, ended: () => ended };
-};
+const open = (): Promise<RawConnection> => openRaw(world.baseUrl());
 const head = (...lines: string[]) =>
   `${['POST /v1/batches HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`, ...lines].join('\r\n')}\r\n\r\n`;
 
@@ -117,12 +103,12 @@ test.each<[string, string, string, string]>([
 });
 
 test('a form that is large apart from its file is refused too', async () => {
-  const { socket, answer } = await open();
-  socket.write(head('Content-Type: multipart/form-data; boundary=X', 'Transfer-Encoding: chunked'));
+  const { send, text, close } = await open();
+  send(head('Content-Type: multipart/form-data; boundary=X', 'Transfer-Encoding: chunked'));
   const chunk = `10000\r\n${'p'.repeat(65_536)}\r\n`;
-  socket.write(chunk.repeat(40));
-  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
-  socket.destroy();
+  send(chunk.repeat(40));
+  await until('the refusal', () => text().includes('FILE_TOO_LARGE'));
+  close();
 });
 
 test('clients that stream a gigabyte get 413 while they send, and the memory of the process does not grow', async () => {
@@ -143,14 +129,14 @@ test('clients that stream a gigabyte get 413 while they send, and the memory of 
 });
 
 test('a file in chunks of one byte needs no more memory than in large ones', async () => {
-  const { socket, answer } = await open();
+  const { send, text, close } = await open();
   const before = memory();
-  socket.write(head('Content-Type: text/csv', 'Transfer-Encoding: chunked'));
+  send(head('Content-Type: text/csv', 'Transfer-Encoding: chunked'));
   const file = `vat_number,note\nDE136695976,${'x'.repeat(30_000)}\n${'\n'.repeat(270_000)}`;
-  socket.write(`${[...file].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
-  await until('the batch', () => answer().includes('HTTP/1.1 201 Created'));
+  send(`${[...file].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+  await until('the batch', () => text().includes('HTTP/1.1 201 Created'));
   expect(memory() - before).toBeLessThan(50);
-  socket.destroy();
+  close();
 });
 
 test('a refusal that does not need the body reaches a client that streams one', async () => {
@@ -163,19 +149,19 @@ test('a refusal that does not need the body reaches a client that streams one', 
 });
 
 test('a declared length over the limit is refused before the body is sent', async () => {
-  const { socket, answer } = await open();
-  socket.write(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`));
-  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
-  expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
-  socket.destroy();
+  const { send, text, close } = await open();
+  send(head('Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`));
+  await until('the refusal', () => text().includes('FILE_TOO_LARGE'));
+  expect(text()).toMatch(/^HTTP\/1\.1 413 /);
+  close();
 });
 
 test('a JSON body with a declared length over its limit is refused before it is sent', async () => {
-  const { socket, answer } = await open();
-  socket.write(head('Content-Type: application/json', 'Content-Length: 65537').replace('/v1/batches', '/v1/checks'));
-  await until('the refusal', () => answer().includes('BAD_REQUEST'));
-  expect(answer()).toContain('over 64 KiB');
-  socket.destroy();
+  const { send, text, close } = await open();
+  send(head('Content-Type: application/json', 'Content-Length: 65537').replace('/v1/batches', '/v1/checks'));
+  await until('the refusal', () => text().includes('BAD_REQUEST'));
+  expect(text()).toContain('over 64 KiB');
+  close();
 });
 
 test('a refused client that reads only when it can no longer send gets the answer and is then disconnected', async () => {
@@ -214,13 +200,13 @@ test('a refused client that reads only when it can no longer send gets the answe
 });
 
 test('a connection stays open after a refusal of a small body', async () => {
-  const { socket, answer } = await open();
+  const { send, text, close } = await open();
   const body = 'x'.repeat(3 * MIB);
-  socket.write(head('Content-Type: text/csv', `Content-Length: ${body.length}`) + body);
-  await until('the refusal', () => answer().includes('FILE_TOO_LARGE'));
-  socket.write(`GET /v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  await until('the list', () => answer().includes('{"data":[],"next_cursor":null}'));
-  socket.destroy();
+  send(head('Content-Type: text/csv', `Content-Length: ${body.length}`) + body);
+  await until('the refusal', () => text().includes('FILE_TOO_LARGE'));
+  send(`GET /v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await until('the list', () => text().includes('{"data":[],"next_cursor":null}'));
+  close();
 });
 
 describe('Expect: 100-continue', () => {
@@ -232,26 +218,26 @@ describe('Expect: 100-continue', () => {
   const announce = async (path: string, type: string, body: string) => {
     const connection = await open();
     const request = head(`Content-Type: ${type}`, `Content-Length: ${body.length}`, 'Expect: 100-continue');
-    connection.socket.write(request.replace('/v1/batches', path));
-    await until('the word to go on', () => connection.answer().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    connection.send(request.replace('/v1/batches', path));
+    await until('the word to go on', () => connection.text().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
     return connection;
   };
 
   test.each(bodies)('is answered before %s is read, and the call continues', async (_what, ...call) => {
-    const { socket, answer } = await announce(...call);
-    socket.write(call[2]);
-    await until('the result', () => answer().includes('HTTP/1.1 201 Created'));
-    socket.destroy();
+    const { send, text, close } = await announce(...call);
+    send(call[2]);
+    await until('the result', () => text().includes('HTTP/1.1 201 Created'));
+    close();
   });
 
   test.each(bodies)('is followed by a refusal when the key is revoked while %s arrives', async (_what, ...call) => {
-    const { socket, answer } = await announce(...call);
+    const { send, text, close } = await announce(...call);
     await world.sql('UPDATE api_key SET revoked_at = now() WHERE hash = $1', [hashApiKey(key)]);
     await until('the key is refused', async () => (await world.http(key).get('/v1/usage')).status === 401);
-    socket.write(call[2]);
-    await until('the refusal', () => answer().includes('UNAUTHORIZED'));
-    expect(answer()).toContain('HTTP/1.1 401 Unauthorized');
-    socket.destroy();
+    send(call[2]);
+    await until('the refusal', () => text().includes('UNAUTHORIZED'));
+    expect(text()).toContain('HTTP/1.1 401 Unauthorized');
+    close();
   });
 
   test('is answered with the refusal only, and the connection ends', async () => {
@@ -259,33 +245,33 @@ describe('Expect: 100-continue', () => {
       ['Content-Type: text/csv', `Content-Length: ${MAX_FILE + 1}`],
       ['Content-Type: text/plain', 'Content-Length: 5'],
     ]) {
-      const { socket, answer, ended } = await open();
-      socket.write(head(...lines, 'Expect: 100-continue'));
-      await until('the end', ended);
-      expect(answer()).toMatch(/^HTTP\/1\.1 4\d\d /);
-      expect(answer()).not.toContain('100 Continue');
+      const { send, text, isClosed } = await open();
+      send(head(...lines, 'Expect: 100-continue'));
+      await until('the end', isClosed);
+      expect(text()).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(text()).not.toContain('100 Continue');
     }
   });
 });
 
 /** Connections that stop in the middle of a file. */
-const stall = async (): Promise<Socket[]> => {
-  const sockets = await Promise.all(Array.from({ length: 12 }, async () => (await open()).socket));
+const stall = async (): Promise<RawConnection[]> => {
+  const connections = await Promise.all(Array.from({ length: 12 }, open));
   const request = head('Content-Type: text/csv', `Content-Length: ${MAX_FILE}`);
-  for (const socket of sockets) socket.write(request + 'x'.repeat(100_000));
-  return sockets;
+  for (const { send } of connections) send(request + 'x'.repeat(100_000));
+  return connections;
 };
 
 test('clients that disconnect during an upload release their permits', async () => {
-  const sockets = await stall();
+  const connections = await stall();
   const uploading = uploadBatch(world, 'vat_number\nDE136695976\n', { key });
-  for (const socket of sockets) socket.destroy();
+  for (const { close } of connections) close();
   expect((await uploading).status).toBe(201);
 });
 
 test('stalled uploads of one account do not delay those of others', async () => {
-  const sockets = await stall();
+  const connections = await stall();
   const other = await insertAccount(world);
   expect((await uploadBatch(world, 'vat_number\nDE136695976\n', { key: other.live_key })).status).toBe(201);
-  for (const socket of sockets) socket.destroy();
+  for (const { close } of connections) close();
 });
