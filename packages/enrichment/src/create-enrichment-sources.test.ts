@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { ENRICHMENT_SOURCES, type EnrichmentFinding, type EnrichmentSourceName } from '@vat/domain';
+import { listenLocally, until } from '@vat/testkit';
 import { createEnrichmentSources } from './create-enrichment-sources.js';
 import {
   countedSearches,
@@ -20,14 +21,6 @@ const PL_FOUND = {
   },
 };
 const TIMEOUT_MS = 500;
-
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  for (let n = 0; n < 300; n += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the condition never came true');
-};
 
 const halfJson: Handler = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
@@ -210,12 +203,8 @@ describe.each(ENRICHMENT_SOURCES)('%s', (name) => {
   );
 
   test('maps a missing server to unavailable', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    await new Promise((resolve) => server.close(resolve));
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const url = `http://127.0.0.1:${address.port}`;
+    const { url, close: stop } = await listenLocally(createServer());
+    await stop();
     const { sources, close } = createEnrichmentSources({
       enabled: [name],
       urls: { [name]: url },
@@ -418,7 +407,7 @@ test('the caller can abort a call, which does not count as a failure of the sour
       for (let n = 1; n <= 6; n += 1) {
         const stop = new AbortController();
         const consulting = source.consult(SUBJECTS.fi_prh, stop.signal);
-        await until(() => seen.length === n);
+        await until('the call', () => seen.length === n);
         stop.abort();
         const { entry } = await consulting;
         expect(entry.outcome).toBe('timeout');
@@ -440,7 +429,7 @@ test('calls reuse a connection, and close ends it', async () => {
     expect(seen[0]?.port).toBe(seen[1]?.port);
     expect(await openConnections()).toBe(1);
     closeSources();
-    await until(async () => (await openConnections()) === 0);
+    await until('the end of the connection', async () => (await openConnections()) === 0);
   });
 });
 

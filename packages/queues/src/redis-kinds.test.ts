@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { newUuid } from '@vat/domain';
-import { until } from '@vat/testkit';
+import { openHttpServer, until } from '@vat/testkit';
 import {
   type ClusterSet,
   type RedisSet,
@@ -200,13 +200,9 @@ describe.each<Kind>(['single', 'sentinel', 'cluster'])('over TLS, Redis of the k
       onError: (error) => failures.push(error),
     });
     closers.push(board.close);
-    const { createServer } = await import('node:http');
-    const server = createServer((req, res) => board.handle(req, res, () => res.writeHead(404).end()));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const response = await fetch(`http://127.0.0.1:${port}/api/queues`, { headers: { connection: 'close' } });
+    const server = await openHttpServer((req, res) => board.handle(req, res, () => res.writeHead(404).end()));
+    closers.push(server.close);
+    const response = await fetch(`${server.url}/api/queues`);
     const { queues } = (await response.json()) as { queues: unknown[] };
     expect(failures).toEqual([]);
     expect(queues).toHaveLength(Object.keys(QUEUES).length);

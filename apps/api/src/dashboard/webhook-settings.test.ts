@@ -1,7 +1,6 @@
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { newUuid, uuidOf } from '@vat/domain';
-import { openWorldRedis, startWorld, type TestAccount, type World } from '@vat/testkit';
+import { listenLocally, openWorldRedis, startWorld, type TestAccount, type World } from '@vat/testkit';
 import { openSecret } from '@vat/webhooks';
 import { type Browser, openBrowser } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
@@ -153,15 +152,10 @@ test.each([[{}], [{ url: 5 }], [{ url: null }], [{ url: URL_OF_OURS, secret: 'mi
 );
 
 test('saving a URL makes no request to the receiver', async () => {
-  let connections = 0;
-  const receiver = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  await save(`https://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
-  await new Promise((resolve) => receiver.close(resolve));
-  expect(connections).toBe(0);
+  const receiver = await listenLocally(createServer());
+  await save(`https://${receiver.host}/`);
+  await receiver.close();
+  expect(receiver.connections()).toBe(0);
 });
 
 test('an API key can neither read nor change the settings', async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openHttpServer } from '@vat/testkit/local-server';
 import express from 'express';
 import { sendZip } from './send-zip.js';
 
@@ -16,7 +16,6 @@ const download = async (
   signal = new AbortController().signal,
 ): Promise<boolean> => {
   const app = express();
-  const server = createServer(app).listen(0, '127.0.0.1');
   const served = new Promise<void>((resolve, reject) => {
     app.get('/', (_req, res) => {
       const zip = Readable.from([FILE], { objectMode: false });
@@ -25,15 +24,15 @@ const download = async (
       sendZip(res, zip, { fileName: 'a.zip', signal, beforeEnd, ...limits }).then(resolve, reject);
     });
   });
-  await once(server, 'listening');
-  const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+  const server = await openHttpServer(app);
+  const request = get(server.url, { agent: false });
   try {
     const [answer] = (await once(request, 'response')) as [IncomingMessage];
     await read(answer, served);
     return answer.complete;
   } finally {
     request.destroy();
-    server.close();
+    await server.close();
   }
 };
 

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { listenLocally } from '@vat/testkit/local-server';
 import { type LocalAuthority, startAuthority } from './local-authority.fixture.js';
 import { createQuerySender } from './query-sender.js';
 import { TimestampRefused } from './timestamp.js';
@@ -141,17 +142,10 @@ describe('createQuerySender', () => {
   });
 
   it('refuses an answer that is not HTTP, and a port without a server', async () => {
-    const greet = (socket: Socket) =>
-      socket
-        .on('error', () => undefined)
-        .resume()
-        .end('220 hello\r\n');
-    const server = createServer(greet).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    expect((await outcome(`http://127.0.0.1:${port}/`)).refusal).toBe('unreachable');
-    await new Promise((resolve) => server.close(resolve));
-    expect((await outcome(`http://127.0.0.1:${port}/`)).refusal).toBe('unreachable');
+    const { url, close } = await listenLocally(createServer((socket) => void socket.resume().end('220 hello\r\n')));
+    expect((await outcome(url)).refusal).toBe('unreachable');
+    await close();
+    expect((await outcome(url)).refusal).toBe('unreachable');
     expect((await outcome('ftp://127.0.0.1/')).refusal).toBe('unreachable');
     expect((await outcome('no url')).refusal).toBe('unreachable');
   });
