@@ -1,4 +1,4 @@
-import { auditedFrom, newUuid } from '@vat/domain';
+import { auditedFrom, newUuid, newUuidAt } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, openTcpProxy, until } from '@vat/testkit';
 import type { ConnectedDatabase, Database } from '../connect-database.js';
 import { deleteOldEvidence } from '../evidence/retention.js';
@@ -32,7 +32,6 @@ const NOW = new Date();
  */
 const at = (month: number, day = 10): Date =>
   new Date(Date.UTC(NOW.getUTCFullYear(), NOW.getUTCMonth() + 4 + month, day));
-const idOf = (moment: Date): string => `${idAt(moment).slice(0, 14)}${newUuid().slice(14)}`;
 const nameOf = (table: string, month: number): string =>
   `${table}_${at(month).toISOString().slice(0, 7).replace('-', '_')}`;
 
@@ -54,7 +53,12 @@ const countOf = async (table: string): Promise<number> => {
 
 /** A request with everything that belongs to it, recorded at a point in time. */
 const insertCheck = async (moment: Date, { live = false, checkAt = moment, delivery = 'successful' } = {}) => {
-  const [requestId, checkId, eventId, deliveryId] = [idOf(moment), idOf(checkAt), idOf(moment), idOf(moment)];
+  const [requestId, checkId, eventId, deliveryId] = [
+    newUuidAt(moment),
+    newUuidAt(checkAt),
+    newUuidAt(moment),
+    newUuidAt(moment),
+  ];
   const account = newUuid();
   await db.$executeRaw`
     WITH r AS (
@@ -237,7 +241,7 @@ describe('expired months', () => {
     const dropping = await db.$transaction(async (tx) => {
       await tx.$executeRaw`
         INSERT INTO delivery (id, account_id, event_id, state, created_at, next_attempt_at)
-        VALUES (${idOf(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'pending', ${at(3)}, ${at(3)})`;
+        VALUES (${newUuidAt(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'pending', ${at(3)}, ${at(3)})`;
       // On a machine that is too busy for this, the drop gives up before it was seen to wait.
       let ended = false;
       const started = drop().finally(() => {
@@ -263,7 +267,7 @@ describe('expired months', () => {
     const { eventId } = await insertCheck(at(1));
     await db.$executeRaw`
       INSERT INTO delivery (id, account_id, event_id, state, created_at)
-      VALUES (${idOf(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'failed', ${at(3)})`;
+      VALUES (${newUuidAt(at(3))}::uuid, ${newUuid()}::uuid, ${eventId}::uuid, 'failed', ${at(3)})`;
     await insertCheck(at(3));
     const { dropped, failures } = await maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)));
     expect([failures, dropped]).toEqual([[], expect.arrayContaining([nameOf('event', 1)])]);

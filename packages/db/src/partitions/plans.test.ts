@@ -1,4 +1,4 @@
-import { type Exchange, newUuid } from '@vat/domain';
+import { type Exchange, newUuidAt } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { findEvidence } from '../evidence/export.js';
 import { sqlOf } from '../query.js';
@@ -7,7 +7,6 @@ import { beginLookup, markLookupStarted, storeLookup } from '../request/lookups.
 import { findRequest } from '../request/requests.js';
 import { endRequest, settleRequest } from '../request/settle-request.js';
 import { testDatabase } from '../test-database.fixture.js';
-import { idAt } from '../uuid-bounds.js';
 import { findDelivery, listDeliveries } from '../webhook/deliveries.js';
 import { claimDelivery, recordAttempt } from '../webhook/delivery-attempts.js';
 import { maintainPartitions } from './maintain-partitions.js';
@@ -16,15 +15,14 @@ const connected = testDatabase(1);
 const YEAR = new Date().getUTCFullYear() + 1;
 /** The middle of a month of next year, so that what belongs together is in one partition. */
 const at = (month: number): Date => new Date(Date.UTC(YEAR, month - 1, 15));
-const idOf = (moment: Date): string => `${idAt(moment).slice(0, 14)}${newUuid().slice(14)}`;
-const ACCOUNT = idOf(at(6));
+const ACCOUNT = newUuidAt(at(6));
 const READER = { accountId: ACCOUNT, testOnly: false };
 const CHECKS_A_MONTH = 50;
 
 beforeAll(async () => {
   await maintainPartitions(connected.url)(at(9), { evidenceBefore: new Date(0), deliveriesBefore: new Date(0) });
   for (let month = 5; month <= 9; month += 1) {
-    const ids = Array.from({ length: CHECKS_A_MONTH }, () => idOf(at(month)));
+    const ids = Array.from({ length: CHECKS_A_MONTH }, () => newUuidAt(at(month)));
     await connected.db.$executeRaw`
       INSERT INTO "check" (id, account_id, request_id, test, vat_number, valid, checked_at, body, hash)
       SELECT id, ${ACCOUNT}::uuid, id, false, 'DE1', true, ${at(month)}::timestamptz, '', sha256('') FROM unnest(${ids}::uuid[]) AS id`;
@@ -77,12 +75,12 @@ const exchange: Exchange = {
   ...{ source: 'vies', startedAt: at(6), durationMs: 1, response: null, error: 'none' },
   request: { method: 'POST', url: '', headers: {}, body: new Uint8Array() },
 };
-const event = { id: idOf(at(6)), type: 'check.completed' as const, body: '{}' };
+const event = { id: newUuidAt(at(6)), type: 'check.completed' as const, body: '{}' };
 const answer = {
   ...{ verdict: 'valid' as const, name: null, address: null, consultationNumber: null, traderMatch: null },
   answeredAt: at(6).toISOString(),
 };
-const ID = idOf(at(6));
+const ID = newUuidAt(at(6));
 const CALLS: [string, string[], (db: Queryable) => Promise<unknown>][] = [
   ['the beginning of a lookup', ['request'], (db) => beginLookup(db)(ID, at(6))],
   ['marking a lookup', ['request'], (db) => markLookupStarted(db)(ID, 0, at(6))],
@@ -148,11 +146,11 @@ test.each(CALLS)('%s touches the partition of its month alone', async (_name, ta
   expect(partitionsOf(nodes[0] ?? []).toSorted()).toEqual(tables.map((table) => `${table}_${YEAR}_06`).toSorted());
 });
 
-const SELECTED = Array.from({ length: 20 }, () => ({ id: idOf(at(9)), eventId: idOf(at(9)) }));
+const SELECTED = Array.from({ length: 20 }, () => ({ id: newUuidAt(at(9)), eventId: newUuidAt(at(9)) }));
 
 test.each([
   ['checks', 'check', (db: Queryable) => listChecks(db)(READER, {}, null, 20)],
-  ['the next page of checks', 'check', (db: Queryable) => listChecks(db)(READER, {}, idOf(at(7)), 20)],
+  ['the next page of checks', 'check', (db: Queryable) => listChecks(db)(READER, {}, newUuidAt(at(7)), 20)],
   ['deliveries', 'delivery', (db: Queryable) => listDeliveries(db)(READER, {}, null, 20)],
 ] as const)('a list of %s stops in the newest partition with a page of rows', async (_name, table, call) => {
   const { db, nodes } = explaining(', ANALYZE', SELECTED);

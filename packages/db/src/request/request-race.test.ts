@@ -1,17 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   type AcceptRequest,
   type Admission,
   type Exchange,
   type NewRequest,
   newUuid,
-  periodOf,
   type Settlement,
 } from '@vat/domain';
 import { faultSize } from '@vat/testkit';
 import fc from 'fast-check';
 import { lockAccount } from '../account/accounts.js';
 import { auditUsage } from '../account/usage.js';
+import { AT, newAccount, PERIOD } from '../batch/batch.fixture.js';
 import type { Database } from '../connect-database.js';
 import { storeIdempotentAnswer } from '../idempotency-keys.js';
 import { testDatabase } from '../test-database.fixture.js';
@@ -23,18 +23,10 @@ import { releaseOrphans } from './sweep-requests.js';
 
 const connected = testDatabase(20);
 
-const AT = new Date('2026-11-20T10:00:00.000Z');
-const PERIOD = periodOf(AT);
 const JUST_AFTER = new Date(AT.getTime() + 1);
 const LATER = new Date(AT.getTime() + 3_600_000);
 const GIVE_UP = { live: new Date(LATER.getTime() - 1_000), test: new Date(AT.getTime() + 5_000) };
 const HASH = createHash('sha256').update('').digest();
-
-const newAccount = async (db: Database): Promise<string> => {
-  const id = randomUUID();
-  await db.$executeRaw`INSERT INTO account (id, name, plan, created_at) VALUES (${id}::uuid, 'Race', 'free', ${AT}::timestamptz)`;
-  return id;
-};
 
 const requestOf = (accountId: string): NewRequest => ({
   id: newUuid(),
