@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { publicId, uuidOf } from '@vat/domain';
+import { uuidOf } from '@vat/domain';
 import {
   insertAccount,
   startWorld,
@@ -23,8 +23,8 @@ afterAll(() => world?.stop());
 /** One line that needs no upstream. */
 const SHORT = 'vat_number\nDE1\n';
 
-const get = (path: string, key = account.live_key) => world.http(key).get(`/v1/batches${path}`);
-const remove = (id: string, key = account.live_key) => world.http(key).method('delete', `/v1/batches/${id}`);
+const get = (path: string) => world.http(account.live_key).get(`/v1/batches${path}`);
+const remove = (id: string) => world.http(account.live_key).method('delete', `/v1/batches/${id}`);
 const upload = async (file: string | Uint8Array, options: UploadOptions = {}): Promise<string> => {
   const { status, body } = await uploadBatch(world, file, { key: account.live_key, ...options });
   expect(status).toBe(201);
@@ -232,32 +232,6 @@ describe('lists', () => {
       expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
     },
   );
-});
-
-test("an id that is ill-formed, unknown or another account's is 404", async () => {
-  const theirs = await insertAccount(world);
-  const id = await upload(SHORT);
-  await completed(id);
-  const unknown = publicId('batch', '01930000-0000-7000-8000-000000000000');
-  const check = (await get(`/${id}/lines`)).body.data[0].check_id;
-  const texts = new Set<string>();
-  for (const [key, other] of [
-    [theirs.live_key, id],
-    [account.live_key, unknown],
-    [account.live_key, 'bat_nonsense'],
-    [account.live_key, check],
-  ] as const) {
-    for (const path of ['', '/lines', '/results.csv']) {
-      const answer = await get(`/${other}${path}`, key);
-      expect(answer.status).toBe(404);
-      texts.add(answer.text);
-    }
-    const answer = await remove(other, key);
-    expect(answer.status).toBe(404);
-    texts.add(answer.text);
-  }
-  expect(texts.size).toBe(1);
-  expect((await get(`/${id}`)).status).toBe(200);
 });
 
 test('a disabled account can still read and delete its batches', async () => {

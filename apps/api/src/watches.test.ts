@@ -225,18 +225,6 @@ test('a disabled account cannot create a watch, is refused after its body is val
   await patch(who, id, { status: 'paused' }).expect(200);
 });
 
-test('ids that are ill-formed, unknown or of another account are all not found', async () => {
-  const [who, other] = await Promise.all([customer(), customer()]);
-  const theirs = await made(other, { vat_number: 'DE136695976' });
-  for (const id of [theirs, UNKNOWN, 'wat_x', theirs.replace('wat', 'chk')]) {
-    expect(await codeOf(get(who, `/${id}`))).toEqual([404, 'NOT_FOUND']);
-    expect(await codeOf(get(who, `/${id}/changes`))).toEqual([404, 'NOT_FOUND']);
-    expect(await codeOf(patch(who, id, { status: 'paused' }))).toEqual([404, 'NOT_FOUND']);
-    expect(await codeOf(world.http(who.live_key).method('delete', `/v1/watches/${id}`))).toEqual([404, 'NOT_FOUND']);
-  }
-  expect((await get(other, `/${theirs}`)).body.status).toBe('active');
-});
-
 test('watches are listed newest first, in pages that later ones do not change', async () => {
   const who = await customer();
   const ids: string[] = [];
