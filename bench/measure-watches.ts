@@ -52,6 +52,7 @@ export const measureWatches = async (watches: number, due: number): Promise<Watc
       startRun: startRun(db),
       enqueue: enqueueOverdue(producer),
       onEnqueueFailure: raise,
+      publishChange: () => undefined,
       stopping: new AbortController().signal,
       now: () => new Date(),
     });

@@ -6,13 +6,14 @@ import type { WorkerContext } from './worker-context.js';
 
 /** The job that starts the runs of due watches. */
 export const composeWatches = (context: WorkerContext, stopping: AbortSignal) => {
-  const { log, now, metrics, db, producer } = context;
+  const { log, now, metrics, db, producer, publishChange } = context;
   const start = startDueWatches({
     findDue: findDueWatches(db)(MEMBER_STATES),
     startRun: startRun(db),
     enqueue: enqueueOverdue(producer),
     onEnqueueFailure: (error) =>
       log.warn('Runs of watches were not enqueued; the sweep will enqueue them.', errorFields(error)),
+    publishChange,
     stopping,
     now,
   });

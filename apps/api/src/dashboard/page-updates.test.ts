@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { PAGE_TOPICS } from '@vat/domain';
+import { PAGE_TOPICS, uuidOf } from '@vat/domain';
 import { configureWebhook, numberOf, startWorld, type TestAccount, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw, type RawConnection } from '../raw-connection.fixture.js';
 import { type Browser, openBrowser, openSignedIn } from './browser.fixture.js';
@@ -173,6 +173,19 @@ test('changes of watches and deliveries are published', async () => {
   await configureWebhook(world, account, 'https://203.0.113.1/');
   const { body: sent } = await owner.call('post', '/webhook/test').expect(202);
   await receives(page, 'deliveries', sent.delivery_id);
+});
+
+test('a run of a watch that is postponed is published', async () => {
+  await world.newAccount({ email: 'postponed@example.com', quota: '0' });
+  const browser = await signedIn('postponed@example.com');
+  const { body: watch } = await browser
+    .call('post', '/watches', { vat_number: numberOf('PL', 6), frequency: 'daily' })
+    .expect(201);
+  const path = `/watches/${watch.watch_id}`;
+  await until('the first run', async () => (await browser.call('get', path)).body.missed_since);
+  const page = await open(browser);
+  await world.sql('UPDATE watch SET next_check_at = now() WHERE id = $1', [uuidOf('watch', watch.watch_id)]);
+  await receives(page, 'watches');
 });
 
 test('a fifth page of a session is 429 with Retry-After; another session is admitted, and a closed stream makes room', async () => {

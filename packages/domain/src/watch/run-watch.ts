@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { monthlyQuota, periodOf } from '../account/account.js';
 import { newUuidAt } from '../ids.js';
+import type { PublishChange } from '../page-update.js';
 import { neverAskedAt } from '../request/give-up.js';
 import type { OverdueRequest } from '../request/ports.js';
 import { openingEntry } from '../request/request-check.js';
@@ -120,6 +121,8 @@ type StartDueWatchesDeps = {
   /** Enqueues the lookups of requests. A failure is harmless: the sweep finds the rows. */
   enqueue: (requests: OverdueRequest[]) => Promise<void>;
   onEnqueueFailure: (error: unknown) => void;
+  /** Called for every run that began or was postponed: the watch is due at another time. */
+  publishChange: PublishChange;
   stopping: AbortSignal;
   now: () => Date;
 };
@@ -149,7 +152,9 @@ export const startDueWatches = (deps: StartDueWatchesDeps) => {
       for (let watch = waiting.shift(); watch && !deps.stopping.aborted; watch = waiting.shift()) {
         const run = planRun(watch, deps.now());
         const outcome = await deps.startRun(run);
-        if (outcome !== 'not_due') started[outcome] += 1;
+        if (outcome === 'not_due') continue;
+        started[outcome] += 1;
+        deps.publishChange(watch.accountId, 'watches');
         if (outcome === 'started') requests.push(lookupJobOf(run.requestId, watch, run.now));
       }
     };

@@ -252,6 +252,7 @@ export const simulateWatches = async (options: Options): Promise<SimulatedRun[]>
     onEnqueueFailure: (error) => {
       throw error;
     },
+    publishChange: () => undefined,
     stopping: new AbortController().signal,
     now: clock,
   });
