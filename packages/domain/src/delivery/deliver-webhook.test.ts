@@ -155,7 +155,10 @@ test.each<[string, Claim, Date | null]>([
 
 test('a delivery whose endpoint was removed ends', async () => {
   const claim: Claim = { kind: 'claimed', attempt: { ...event, dueAt: NOW, endpoint: null } };
-  expect(await attempt({ claim })).toEqual({ again: null, done: ['ended as removed', 'permit released after null'] });
+  expect(await attempt({ claim })).toEqual({
+    again: null,
+    done: ['ended as removed', 'published', 'permit released after null'],
+  });
 });
 
 test('a first attempt to a slow endpoint moves to the retries', async () => {

@@ -121,6 +121,9 @@ const unreadableWaitMs = ({ runs, random }: { runs: number; random: number }): n
 export const deliverWebhook = (deps: DeliverWebhookDeps) => {
   const { now } = deps;
 
+  const publish = ({ accountId, deliveryId }: DeliveryAttempt): void =>
+    deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
+
   const settle = async (
     job: DeliveryAttempt,
     { logged, succeeded, leasedUntil }: { logged: LoggedAttempt; succeeded: boolean; leasedUntil: Date },
@@ -131,7 +134,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     const recorded = await recordWithinLease(() => deps.record(toRecord), leasedUntil, deps);
     deps.onAttempted(job, logged, plan.state === 'pending' ? 'retry' : plan.state);
     if (!recorded) return;
-    deps.publishChange(accountId, 'deliveries', publicId('delivery', deliveryId));
+    publish(job);
     if (plan.nextAttemptAt === null) return;
     await deps
       .enqueue({ id: deliveryId, accountId, attempt: number + 1, dueAt: plan.nextAttemptAt, traceparent })
@@ -151,7 +154,7 @@ export const deliverWebhook = (deps: DeliverWebhookDeps) => {
     if (claim.kind !== 'claimed') return { again: null, durationMs: null };
     const { endpoint, dueAt, ...event } = claim.attempt;
     if (endpoint === null) {
-      await deps.endRemoved(at, [deliveryId]);
+      if ((await deps.endRemoved(at, [deliveryId])) > 0) publish(job);
       return { again: null, durationMs: null };
     }
     deps.onClaimed(Math.max(0, at.getTime() - dueAt.getTime()));
