@@ -134,6 +134,17 @@ export const requireRole =
     next();
   };
 
+/** The session as of now, for a call that takes long. Throws UNAUTHORIZED, or FORBIDDEN for a role that does not allow such calls. */
+export const sessionAgain = async (
+  deps: RequireSessionDeps,
+  req: Request,
+  access: Access,
+): Promise<DashboardSession> => {
+  const session = await getSession(deps, req);
+  verifyRole(session, access);
+  return session;
+};
+
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
 
 /**
@@ -167,13 +178,8 @@ const callerOfSession = ({ accountId, disabled, plan, quota, userId }: Dashboard
 export const callAsCustomer =
   (deps: RequireSessionDeps, access: Access): RequestHandler =>
   (req, res, next) => {
-    const findCaller = async (): Promise<Caller> => {
-      const session = await getSession(deps, req);
-      verifyRole(session, access);
-      return callerOfSession(session);
-    };
     const context = contextOf(res);
     context.caller = callerOfSession(sessionOf(res));
-    context.findCaller = findCaller;
+    context.findCaller = async () => callerOfSession(await sessionAgain(deps, req, access));
     next();
   };

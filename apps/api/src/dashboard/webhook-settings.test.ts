@@ -1,9 +1,15 @@
 import { createServer } from 'node:net';
+import type { SignedIn } from '@vat/db';
 import { newUuid, uuidOf } from '@vat/domain';
 import { listenLocally, openWorldRedis, startWorld, type TestAccount, type World } from '@vat/testkit';
 import { openSecret } from '@vat/webhooks';
+import express from 'express';
+import supertest from 'supertest';
+import { sendError } from '../middleware/request.js';
 import { type Browser, openBrowser } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
+import { sessionCookie, sessionTokens } from './session.js';
+import { webhookSettings } from './webhook-settings.js';
 
 const URL_OF_OURS = 'https://127.0.0.1:8443/hooks?shop=7';
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -156,6 +162,46 @@ test('saving a URL makes no request to the receiver', async () => {
   await save(`https://${receiver.host}/`);
   await receiver.close();
   expect(receiver.connections()).toBe(0);
+});
+
+test.each([
+  ['is removed', null, 401],
+  ['becomes an auditor', 'auditor', 403],
+] as const)('a member who %s while a name is being resolved saves nothing', async (_what, role, status) => {
+  const member: SignedIn = {
+    userId: newUuid(),
+    email: 'member@example.com',
+    role: 'member',
+    accountId: newUuid(),
+    accountName: 'A',
+    plan: 'free',
+    quota: 100,
+    disabled: false,
+  };
+  let current: SignedIn | null = member;
+  let isSaved = false;
+  const { save: saveHandler } = webhookSettings({
+    cookie: sessionCookie(() => 'http://localhost', 1_000),
+    tokens: sessionTokens('key'),
+    findSession: async () => current,
+    validateUrl: async (url) => {
+      current = role && { ...member, role };
+      return { ok: true, url };
+    },
+    sealSecret: () => new Uint8Array(),
+    findWebhook: async () => null,
+    saveWebhook: async () => {
+      isSaved = true;
+    },
+    removeWebhook: async () => false,
+    now: () => new Date(),
+  });
+  const app = express().put('/', express.json(), saveHandler).use(sendError);
+  const call = supertest(app)
+    .put('/')
+    .set('Cookie', `vat_session=${'a'.repeat(43)}`);
+  const answer = await call.send({ url: 'https://example.com/' });
+  expect([answer.status, isSaved]).toEqual([status, false]);
 });
 
 test('an API key can neither read nor change the settings', async () => {

@@ -4,15 +4,14 @@ import { AppError, type WebhookConfiguration } from '@vat/domain';
 import { newWebhookSecret, secretPrefix, type UrlValidation } from '@vat/webhooks';
 import type { RequestHandler } from 'express';
 import { parse } from '../http/parse.js';
-import { sessionOf } from './session.js';
+import { type RequireSessionDeps, sessionAgain, sessionOf } from './session.js';
 
-export type WebhookSettingsDeps = {
+export type WebhookSettingsDeps = RequireSessionDeps & {
   validateUrl: (text: string) => Promise<UrlValidation>;
   sealSecret: (accountId: string, secret: string) => Uint8Array;
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
   saveWebhook: (webhook: NewWebhook) => Promise<void>;
   removeWebhook: (accountId: string, now: Date) => Promise<boolean>;
-  now: () => Date;
 };
 
 const notConfigured = (): AppError => new AppError('NOT_FOUND', { message: 'No webhook is configured.' });
@@ -34,9 +33,10 @@ export const webhookSettings = (deps: WebhookSettingsDeps) => {
   };
 
   const save: RequestHandler = async (req, res) => {
-    const { accountId } = sessionOf(res);
     const validation = await deps.validateUrl(parse(saveWebhookBody, req.body).url);
     if (!validation.ok) throw new AppError('INVALID_WEBHOOK_URL', { message: validation.message });
+    // The name may take seconds to resolve. Meanwhile the session can end, and the role can change.
+    const { accountId } = await sessionAgain(deps, req, 'change');
     const secret = newWebhookSecret();
     const webhook = { url: validation.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };
     await deps.saveWebhook({ ...webhook, accountId, secretSealed: deps.sealSecret(accountId, secret) });
