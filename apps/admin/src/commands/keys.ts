@@ -12,7 +12,8 @@ export const keyCommands = (db: Database, now: () => Date): Commands => ({
       flags.test === true,
     );
     const inserted = await insertApiKey(db)(accountIdOf(account), stored, now(), MAX_KEYS);
-    if (!inserted) throw new UsageError(`There is no account ${account}, or it has ${MAX_KEYS} keys already.`);
+    if (!inserted)
+      throw new UsageError(`There is no account ${account}, or it was erased or has ${MAX_KEYS} keys already.`);
     return { key_id: publicId('key', stored.id), key };
   },
   'key revoke KEY_ID': async ({ positionals: [id = ''] }) => {

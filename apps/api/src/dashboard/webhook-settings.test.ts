@@ -192,6 +192,7 @@ test.each([
     findWebhook: async () => null,
     saveWebhook: async () => {
       isSaved = true;
+      return true;
     },
     removeWebhook: async () => false,
     now: () => new Date(),

@@ -10,7 +10,8 @@ export type WebhookSettingsDeps = RequireSessionDeps & {
   validateUrl: (text: string) => Promise<UrlValidation>;
   sealSecret: (accountId: string, secret: string) => Uint8Array;
   findWebhook: (accountId: string) => Promise<WebhookConfiguration | null>;
-  saveWebhook: (webhook: NewWebhook) => Promise<void>;
+  /** False when the account was erased. */
+  saveWebhook: (webhook: NewWebhook) => Promise<boolean>;
   removeWebhook: (accountId: string, now: Date) => Promise<boolean>;
 };
 
@@ -39,7 +40,8 @@ export const webhookSettings = (deps: WebhookSettingsDeps) => {
     const { accountId } = await sessionAgain(deps, req, 'change');
     const secret = newWebhookSecret();
     const webhook = { url: validation.url, secretPrefix: secretPrefix(secret), configuredAt: deps.now() };
-    await deps.saveWebhook({ ...webhook, accountId, secretSealed: deps.sealSecret(accountId, secret) });
+    const isSaved = await deps.saveWebhook({ ...webhook, accountId, secretSealed: deps.sealSecret(accountId, secret) });
+    if (!isSaved) throw new AppError('UNAUTHORIZED', { message: 'Sign in first.' });
     const { url, ...rest } = presentWebhook(webhook);
     res.json({ url, secret, ...rest });
   };

@@ -1,7 +1,7 @@
 import type { NewAccount, NewKey, Plan } from '@vat/domain';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { query } from '../query.js';
+import { all, query } from '../query.js';
 
 const keyData = (key: NewKey, now: Date) => ({ ...key, hash: Buffer.from(key.hash), createdAt: now });
 
@@ -29,9 +29,13 @@ export const insertAccount =
   };
 
 /** Locks the row of an account until the transaction ends, so that counts of its rows stay correct; null without account. */
-export const lockAccount = async (tx: Queryable, accountId: string): Promise<{ disabled: boolean } | null> => {
-  const [account] = await query(tx, { disabled: 'bool' })`
-    SELECT disabled_at IS NOT NULL AS disabled FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+export const lockAccount = async (
+  tx: Queryable,
+  accountId: string,
+): Promise<{ disabled: boolean; erased: boolean } | null> => {
+  const [account] = await query(tx, all('bool', 'disabled', 'erased'))`
+    SELECT disabled_at IS NOT NULL AS disabled, erased_at IS NOT NULL AS erased
+    FROM account WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
   return account ?? null;
 };
 
@@ -39,14 +43,15 @@ export const lockAccount = async (tx: Queryable, accountId: string): Promise<{ d
 const REVOKED_KEPT = 1_000;
 
 /**
- * Adds a key to an account; false when the account does not exist or has `maxKeys` live ones. Deletes its oldest revoked keys
- * beyond {@link REVOKED_KEPT}.
+ * Adds a key to an account; false when the account does not exist, was erased or has `maxKeys` live ones. Deletes its oldest
+ * revoked keys beyond {@link REVOKED_KEPT}.
  */
 export const insertApiKey =
   (db: Database) =>
   async (accountId: string, key: NewKey, now: Date, maxKeys: number): Promise<boolean> =>
     db.$transaction(async (tx) => {
-      if (!(await lockAccount(tx, accountId))) return false;
+      const account = await lockAccount(tx, accountId);
+      if (account === null || account.erased) return false;
       if ((await tx.apiKey.count({ where: { accountId, revokedAt: null } })) >= maxKeys) return false;
       await tx.apiKey.create({ data: { ...keyData(key, now), accountId } });
       await tx.$executeRaw`

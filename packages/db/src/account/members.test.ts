@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { newUuid, type Role } from '@vat/domain';
 import { until } from '@vat/testkit';
+import type { Queryable } from '../connect-database.js';
 import { eraseAccount } from '../evidence/retention.js';
 import { countWaiting, testDatabase } from '../test-database.fixture.js';
+import { saveWebhook } from '../webhook/webhooks.js';
+import { insertApiKey } from './accounts.js';
 import { deleteExpiredInvitations, findInvitation, insertInvitation, insertMember } from './invitations.js';
 import { changeMember, listMembers } from './members.js';
 
@@ -83,13 +86,44 @@ test('nobody joins an account while it is erased', async () => {
   }
 });
 
+const save = (db: Queryable, accountId: string) => {
+  const secret = { secretSealed: new Uint8Array([1]), secretPrefix: 'whsec_aa', configuredAt: NOW };
+  return saveWebhook(db)({ accountId, url: 'https://example.com/', ...secret });
+};
+
+test('an account that was erased gets neither an endpoint nor a key', async () => {
+  const { id: accountId } = await account('owner');
+  await eraseAccount(connected.db)(accountId, NOW, NOW);
+  const key = { id: newUuid(), name: 'Key', test: false, hash: randomBytes(32), hint: 'abcd' };
+  expect(await save(connected.db, accountId)).toBe(false);
+  expect(await insertApiKey(connected.db)(accountId, key, NOW, 200)).toBe(false);
+  const where = { accountId };
+  expect([await connected.db.webhook.count({ where }), await connected.db.apiKey.count({ where })]).toEqual([0, 0]);
+});
+
+/** Waits until one statement waits for a lock. */
+const untilWaiting = () => until('it to wait for the account', async () => (await countWaiting(connected.db)) === 1);
+
+test('an endpoint that is saved at the moment at which its account is erased is deleted with it', async () => {
+  const { id: accountId } = await account('owner');
+  const { erasing } = await connected.db.$transaction(async (tx) => {
+    expect(await save(tx, accountId)).toBe(true);
+    const started = eraseAccount(connected.db)(accountId, NOW, NOW);
+    started.catch(() => undefined);
+    await untilWaiting();
+    return { erasing: started };
+  });
+  expect(await erasing).toMatchObject({ kind: 'erased' });
+  expect(await connected.db.webhook.count({ where: { accountId } })).toBe(0);
+});
+
 test('an account that is enabled at the moment at which it is to be erased is not erased', async () => {
   const { id: accountId } = await account('owner');
   const { erasing } = await connected.db.$transaction(async (tx) => {
     await tx.account.update({ where: { id: accountId }, data: { disabledAt: null } });
     const started = eraseAccount(connected.db)(accountId, NOW, NOW);
     started.catch(() => undefined);
-    await until('it to wait for the account', async () => (await countWaiting(connected.db)) === 1);
+    await untilWaiting();
     return { erasing: started };
   });
   expect(await erasing).toEqual({ kind: 'enabled', disabledAt: null });

@@ -40,15 +40,20 @@ export type NewWebhook = {
   configuredAt: Date;
 };
 
-/** Sets or replaces an account's endpoint. The previous secret is invalid at once, since every attempt reads this row. */
+/**
+ * Sets or replaces an account's endpoint. The previous secret is invalid at once, since every attempt reads this row. False, without
+ * a change, when the account was erased: that waits for the lock, and deletes an endpoint that was set before.
+ */
 export const saveWebhook =
   (db: Queryable) =>
-  async ({ accountId, url, secretSealed, secretPrefix, configuredAt }: NewWebhook): Promise<void> => {
-    await db.$executeRaw`
+  async ({ accountId, url, secretSealed, secretPrefix, configuredAt }: NewWebhook): Promise<boolean> => {
+    const saved = await db.$executeRaw`
       INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
-      VALUES (${accountId}::uuid, ${url}, ${Buffer.from(secretSealed)}::bytea, ${secretPrefix}, ${configuredAt}::timestamptz)
+      SELECT id, ${url}::text, ${Buffer.from(secretSealed)}::bytea, ${secretPrefix}::text, ${configuredAt}::timestamptz
+      FROM account WHERE id = ${accountId}::uuid AND erased_at IS NULL FOR SHARE
       ON CONFLICT (account_id) DO UPDATE SET url = EXCLUDED.url, secret_sealed = EXCLUDED.secret_sealed,
         secret_prefix = EXCLUDED.secret_prefix, configured_at = EXCLUDED.configured_at`;
+    return saved > 0;
   };
 
 /** The sealed secrets of all endpoints, each bound to its account. */
