@@ -69,6 +69,20 @@ test('a known key is looked up once in two seconds, so a revoked one is refused 
   expect(await call(key)).toBe('UNAUTHORIZED');
 });
 
+test('a key that is revoked after the clock was set back is refused two seconds later as well', async () => {
+  const { call, store, revoke, pass } = open();
+  const [key, unknown] = [newKey(), newKey()];
+  pass(3_600_000);
+  store(key);
+  expect([await call(key), await call(unknown)]).toEqual(['a', 'UNAUTHORIZED']);
+  pass(-3_600_000);
+  await call(key);
+  revoke(key);
+  store(unknown);
+  pass(2_000);
+  expect([await call(key), await call(unknown)]).toEqual(['UNAUTHORIZED', 'a']);
+});
+
 test('what is no key by its form is not looked up at all', async () => {
   const { call, lookups } = open();
   for (const key of ['', 'vat_live_x', `${newKey()}0`]) expect(await call(key)).toBe('UNAUTHORIZED');

@@ -92,3 +92,12 @@ test('the window slides: another attempt is admitted when the oldest one has lef
   expect(await reserve(address, after(LIMIT.windowMs))).toBeNull();
   expect(await reserve(address, after(LIMIT.windowMs + 1))).toEqual(after(LIMIT.windowMs + 10_000));
 });
+
+test('attempts from before the clock was set back do not count', async () => {
+  const reserve = reserveSignIn(connected.db, LIMIT);
+  const address = randomBytes(32);
+  for (let i = 0; i < LIMIT.tries; i += 1) expect(await reserve(address, after(3_600_000))).toBeNull();
+  expect(await reserve(address, after(3_600_000))).not.toBeNull();
+  for (let i = 0; i < LIMIT.tries; i += 1) expect(await reserve(address, after(i))).toBeNull();
+  expect(await reserve(address, after(10))).toEqual(after(LIMIT.windowMs));
+});

@@ -1,5 +1,6 @@
 import type { ReserveTries, TakeBackTries } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
+import { Prisma } from '../generated/client.js';
 import { query } from '../query.js';
 
 /**
@@ -40,14 +41,16 @@ export const reserveTries =
     const tries = limits.map((limit) => limit.tries);
     const since = new Date(now.getTime() - windowMs);
     const end = new Date(now.getTime() + windowMs);
+    // Later ones were counted before the clock was set back. They would refuse everybody until it had caught up.
+    const counts = Prisma.sql`t > ${since}::timestamptz AND t <= ${end}::timestamptz`;
     // Rows are locked in the order of the keys, which prevents deadlocks.
     const counted = await query(db, { key: 'text' })`
       INSERT INTO sign_in_attempt AS s (address, tried_at, expires_at)
       SELECT decode(key, 'hex'), ARRAY[${now}::timestamptz], ${end}::timestamptz
       FROM unnest(${keys}::text[]) AS key ORDER BY decode(key, 'hex')
       ON CONFLICT (address) DO UPDATE SET expires_at = EXCLUDED.expires_at,
-        tried_at = ARRAY(SELECT t FROM unnest(s.tried_at) t WHERE t > ${since}::timestamptz) || EXCLUDED.tried_at
-      WHERE (SELECT count(*) FROM unnest(s.tried_at) t WHERE t > ${since}::timestamptz)
+        tried_at = ARRAY(SELECT t FROM unnest(s.tried_at) t WHERE ${counts}) || EXCLUDED.tried_at
+      WHERE (SELECT count(*) FROM unnest(s.tried_at) t WHERE ${counts})
         < (SELECT l.tries FROM unnest(${keys}::text[], ${tries}::int[]) AS l(key, tries)
            WHERE l.key = encode(s.address, 'hex'))
       RETURNING encode(address, 'hex') AS key`;
@@ -62,7 +65,7 @@ export const reserveTries =
     }
     const oldest = await query(db, { key: 'text', at: 'timestamptz' })`
       SELECT encode(address, 'hex') AS key, min(t) AS at FROM sign_in_attempt, unnest(tried_at) t
-      WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${refused}::text[]) AS key) AND t > ${since}::timestamptz
+      WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${refused}::text[]) AS key) AND ${counts}
       GROUP BY address`;
     return refused.map((key) => {
       const at = oldest.find((row) => row.key === key)?.at ?? now;
