@@ -10,7 +10,7 @@ import { readQuery } from './http/parse.js';
 import { resource } from './http/resource.js';
 import { type AuthenticateDeps, authenticate } from './middleware/authenticate.js';
 import { type LimitKeyRateDeps, limitKeyRate } from './middleware/limit-rate.js';
-import { refuseBrokenHeaders, requestId, sendError } from './middleware/request.js';
+import { refuseBrokenHeaders, requestId, sendError, withPath } from './middleware/request.js';
 import { mountPublicStatus } from './public-status/mount-public-status.js';
 import {
   mountPublicVerification,
@@ -84,11 +84,12 @@ export const createApp = (deps: AppDeps): RequestListener => {
   app.use(sendError);
 
   const onShed = throttledLog((fields) => deps.log.warn('Sign-ins are refused: too many arrive.', fields), deps.now);
-  return shedSignIns(app, {
+  const listener = shedSignIns(app, {
     refuse: deps.dashboard.refuseSignIn,
     trustsProxy,
     metrics: deps.metrics,
     onShed: () => onShed({}),
     now: deps.now,
   });
+  return withPath(listener);
 };

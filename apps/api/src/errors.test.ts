@@ -28,6 +28,21 @@ const fetchRaw = async (path: string, rest: string): Promise<string> => {
   return connection.text();
 };
 
+/** The error that a raw request is answered with. */
+const answerTo = async (sent: string) => {
+  const connection = await openRaw(world.baseUrl());
+  connection.send(sent);
+  const [head, body] = await until('the whole answer', () => {
+    const [first = '', rest] = connection.text().split('\r\n\r\n');
+    return rest?.endsWith('}') && ([first, rest] as const);
+  });
+  connection.close();
+  const headers = Object.fromEntries(
+    [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name = '', value = '']) => [name.toLowerCase(), value]),
+  );
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body), headers };
+};
+
 /** Expects exactly the error envelope. */
 const expectError = (
   answer: { status: number; body: unknown; headers: Record<string, string> },
@@ -99,6 +114,18 @@ test.each([
   expectError(await caller().get(path), 404, 'NOT_FOUND');
   expectError(await world.http(null).get(path), 404, 'NOT_FOUND');
 });
+
+test.each([
+  ['*', 404, 'NOT_FOUND'],
+  ['http://host', 404, 'NOT_FOUND'],
+  ['coap://host', 404, 'NOT_FOUND'],
+  ['coap://host?a', 404, 'NOT_FOUND'],
+  ['//a@b#c', 404, 'NOT_FOUND'],
+  ['http://[/v1/usage', 401, 'UNAUTHORIZED'],
+  ['http://host:port/v1/usage', 401, 'UNAUTHORIZED'],
+])('the target %s is %i %s', async (target, status, code) =>
+  expectError(await answerTo(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), status, code),
+);
 
 test.each([
   ['/v1/checks', ['GET', 'HEAD', 'POST'], ['put', 'patch', 'delete', 'options']],
@@ -297,19 +324,9 @@ describe('a malformed request', () => {
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['an unknown expectation', `${HEAD}Expect: x\r\nContent-Length: 0\r\n\r\n`],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
-  ])('%s is BAD_REQUEST in the envelope, with an X-Request-Id', async (_what, sent) => {
-    const connection = await openRaw(world.baseUrl());
-    connection.send(sent);
-    const [head, body] = await until('the whole answer', () => {
-      const [first = '', rest] = connection.text().split('\r\n\r\n');
-      return rest?.endsWith('}') && ([first, rest] as const);
-    });
-    const headers = Object.fromEntries(
-      [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name = '', value = '']) => [name.toLowerCase(), value]),
-    );
-    expectError({ status: Number(head.split(' ')[1]), body: JSON.parse(body), headers }, 400, 'BAD_REQUEST');
-    connection.close();
-  });
+  ])('%s is BAD_REQUEST in the envelope, with an X-Request-Id', async (_what, sent) =>
+    expectError(await answerTo(sent), 400, 'BAD_REQUEST'),
+  );
 
   test('after a complete answer is answered too, and ends the connection', async () => {
     const connection = await openRaw(world.baseUrl());

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { presentError } from '@vat/contracts';
 import { AppError, badRequest, publicId } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, type Tracing, traceFields, withLogContext } from '@vat/runtime';
@@ -7,6 +7,18 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { contextOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
 import { endServerSpan, startServerSpan } from './trace-request.js';
+
+/**
+ * Removes scheme and host (RFC 9112 §3.2.2) and fragment from the target of a request. Express answers a target in which it finds
+ * no path itself, in HTML and without an X-Request-Id, and sign-ins are recognised by their path.
+ */
+export const withPath =
+  (listener: RequestListener): RequestListener =>
+  (req, res) => {
+    const path = (req.url ?? '').replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/#.*$/, '');
+    req.url = path.startsWith('/') ? path : `/${path}`;
+    listener(req, res);
+  };
 
 const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
 
