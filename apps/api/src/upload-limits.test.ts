@@ -164,6 +164,17 @@ test('a JSON body with a declared length over its limit is refused before it is 
   close();
 });
 
+test('a JSON body without a declared length is refused while it is sent', async () => {
+  const { socket, answer } = await open();
+  socket.write(
+    head('Content-Type: application/json', 'Transfer-Encoding: chunked').replace('/v1/batches', '/v1/checks'),
+  );
+  socket.write(`10001\r\n${' '.repeat(65_537)}\r\n`);
+  await until('the refusal', () => answer().includes('BAD_REQUEST'));
+  expect(answer()).toContain('over 64 KiB');
+  socket.destroy();
+});
+
 test('a refused client that reads only when it can no longer send gets the answer and is then disconnected', async () => {
   const { hostname, port } = new URL(world.baseUrl());
   const socket = new Socket();

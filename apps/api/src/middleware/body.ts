@@ -21,19 +21,33 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'encoding.unsupported': 'The Content-Encoding is not supported: send the body uncompressed or with gzip.',
 };
 
+const tooLarge = () => refuseBody('The body is over 64 KiB.');
+
 /** Wraps a body parser of Express, limited to {@link MAX_BODY_BYTES}; its errors become BAD_REQUEST. */
 const readBody =
   (reader: RequestHandler): RequestHandler =>
   (req, res, next) => {
-    // Refused by its declared length; the parser would read the whole body before it refuses it.
-    if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
-      return next(refuseBody('The body is over 64 KiB.'));
-    }
+    // Refused before the rest arrives, declared or counted; the parser would read the whole body before it refuses it.
+    const declared = req.headers['content-length'];
+    if (Number(declared) > MAX_BODY_BYTES) return next(tooLarge());
+    let received = 0;
+    const count = (chunk: Buffer): void => {
+      received += chunk.length;
+      if (received > MAX_BODY_BYTES) end(tooLarge());
+    };
+    let isEnded = false;
+    const end = (error?: unknown): void => {
+      req.off('data', count);
+      if (isEnded) return;
+      isEnded = true;
+      next(error);
+    };
     continueIfAsked(req, res);
+    if (declared === undefined) req.on('data', count);
     return reader(req, res, (error?: unknown) => {
-      if (error === undefined) return next();
+      if (error === undefined) return end();
       const type = String((error as { type?: unknown }).type);
-      next(refuseBody(MESSAGES[type] ?? 'The body cannot be read.', error));
+      end(refuseBody(MESSAGES[type] ?? 'The body cannot be read.', error));
     });
   };
 
