@@ -12,7 +12,13 @@ import {
   until,
   type World,
 } from '@vat/testkit';
-import { type RedisSet, startClusterSet, startSentinelSet, startTlsRedis } from '@vat/testkit/redis-sets';
+import {
+  type RedisSet,
+  startClusterSet,
+  startSentinelSet,
+  startSwappedPair,
+  startTlsRedis,
+} from '@vat/testkit/redis-sets';
 import { CLUSTER_SETTINGS } from './fleet.fixture.js';
 
 /** What every caller is promised while Redis is away. */
@@ -135,6 +141,12 @@ const failOverCluster = async () => {
   await expectNoneLost(world, 'cluster, master killed', () => cluster.replica.kill());
 };
 
+const followAddress = async () => {
+  const pair = started(await startSwappedPair());
+  const world = await start({ REDIS_URL: pair.url, ...MANY_PENDING }, 2);
+  await expectNoneLost(world, 'one address, its master becomes a replica', pair.swap);
+};
+
 const useTls = async () => {
   const tls = started(await startTlsRedis());
   const world = await start({ REDIS_URL: tls.url, REDIS_CA: tls.ca ?? '', UPSTREAM_WINDOW: '10s' }, 1);
@@ -154,11 +166,12 @@ const once = (run: () => Promise<void>): (() => Promise<void>) => {
 };
 const sentinelTest = once(failOverSentinel);
 const clusterTest = once(failOverCluster);
+const addressTest = once(followAddress);
 const tlsTest = once(useTls);
 
 beforeAll(() => {
   // They mostly wait, so together they take as long as the longest. At full size each has the machine for itself.
-  if (!isFullSize()) for (const run of [clusterTest, sentinelTest, tlsTest]) run().catch(() => undefined);
+  if (!isFullSize()) for (const run of [clusterTest, sentinelTest, addressTest, tlsTest]) run().catch(() => undefined);
 });
 afterAll(async () => {
   await Promise.all(worlds.map((world) => world.stop()));
@@ -171,6 +184,12 @@ test(
   'a cluster loses no check when a queue moves to another master, and when a master freezes or ends',
   clusterTest,
   400_000,
+);
+
+test(
+  'an address that leads to another master loses no check, though the former one stays as a replica',
+  addressTest,
+  200_000,
 );
 
 test('a Redis with TLS serves checks and the admin command', tlsTest, 60_000);

@@ -30,12 +30,19 @@ const KEEP_ALIVE_MS = 5_000;
 
 const retryStrategy = (times: number): number => Math.min(100 * times, 1_000);
 
+/**
+ * A server that became a replica refuses every write, and closes no connection. Behind a name or an address that leads to the master,
+ * a new connection leads to the new one.
+ */
+const isOfReplica = ({ message }: Error): boolean => message.includes('READONLY');
+
 const optionsOf = (role: RedisRole) => ({
   maxRetriesPerRequest: role === 'producer' ? 1 : null,
   ...(role === 'producer' ? { commandTimeout: REDIS_COMMAND_TIMEOUT_MS } : {}),
   connectTimeout: CONNECT_TIMEOUT_MS,
   keepAlive: KEEP_ALIVE_MS,
   socketTimeout: SILENT_MS[role],
+  reconnectOnError: isOfReplica,
 });
 
 /** BullMQ makes a copy for each queue, on which it waits for jobs. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findFreePort } from '@vat/embedded';
 import { createTestAuthority } from './create-test-authority.js';
+import { openTcpProxy } from './open-tcp-proxy.js';
 import { type RedisNode, startRedisNode } from './redis-node.js';
 import { until } from './until.js';
 
@@ -82,6 +83,40 @@ export const startTlsRedis = (): Promise<RedisSet> =>
     return { url: `${scheme}://${LOGIN}${hostsOf([node])}/0` };
   });
 
+const startPair = async (start: StartNode): Promise<[RedisNode, RedisNode]> => {
+  const connect = { password: PASSWORD };
+  const first = await start({ config: NODE, connect });
+  const second = await start({
+    config: [...NODE, `replicaof 127.0.0.1 ${first.port}`, 'repl-ping-replica-period 1'],
+    connect,
+  });
+  return [first, second];
+};
+
+/** A master with a replica, behind one address that leads new connections to the master. */
+export type SwappedPair = RedisSet & {
+  /** Makes the replica the master. The former master becomes its replica, and keeps its connections. */
+  swap: () => Promise<void>;
+};
+
+export const startSwappedPair = async (): Promise<SwappedPair> => {
+  const pair = await startSet({}, async (start, scheme) => {
+    let [master, replica] = await startPair(start);
+    await until('the replica to be in sync', async () =>
+      /master_link_status:up/.test(await replica.redis.info('replication')),
+    );
+    const proxy = await openTcpProxy({ to: () => [hostsOf([master])] });
+    const swap = async () => {
+      await replica.redis.call('REPLICAOF', 'NO', 'ONE');
+      await master.redis.call('REPLICAOF', '127.0.0.1', String(replica.port));
+      [master, replica] = [replica, master];
+    };
+    return { url: proxy.through(`${scheme}://${LOGIN}${hostsOf([master])}/0`), swap, closeProxy: proxy.close };
+  });
+  const { url, swap, closeProxy, stop } = pair;
+  return { url, swap, stop: () => Promise.all([closeProxy(), stop()]).then(() => undefined) };
+};
+
 /** A master with a replica, and three Sentinels that replace the master. */
 export type SentinelSet = RedisSet & {
   sentinels: RedisNode[];
@@ -96,12 +131,7 @@ const MASTER = 'vat-master';
 /** Starts a Sentinel set, and waits until it can replace its master. */
 export const startSentinelSet = (options: SetOptions = {}): Promise<SentinelSet> =>
   startSet(options, async (start, scheme) => {
-    const connect = { password: PASSWORD };
-    const first = await start({ config: NODE, connect });
-    const second = await start({
-      config: [...NODE, `replicaof 127.0.0.1 ${first.port}`, 'repl-ping-replica-period 1'],
-      connect,
-    });
+    const [first, second] = await startPair(start);
     const sentinels = await Promise.all(
       Array.from({ length: 3 }, () =>
         start({
