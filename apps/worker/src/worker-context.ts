@@ -20,15 +20,13 @@ import {
   traceFields,
 } from '@vat/runtime';
 import { auditFinding } from './audit-finding.js';
+import { measureWaits } from './measure-waits.js';
 import type { WorkerSettings } from './settings.js';
 
 const REPEAT_JOB_WARNING_MS = 1_000;
 
 /** A job that has failed so often while others succeeded is retried every two minutes or less often. */
 const KEEPS_FAILING = 8;
-
-/** The waits are read at most once in this time, however often the metrics are. */
-const WAITS_CACHE_MS = 5_000;
 
 /** What all parts of a worker share: settings, connections, log, metrics and `serve`, which starts the consumers. */
 export type WorkerContext = ReturnType<typeof createWorkerContext>;
@@ -104,20 +102,7 @@ export const createWorkerContext = (
   const readinessNow = readiness({ pingDatabase: pingDatabase(db), pingRedis: redisAnswers, stopping });
   const ready = async () => ({ ...(await readinessNow()), queues: consumers.map((consumer) => consumer.name) });
 
-  const waits = readWaits(db);
-  let waitsReadAt = 0;
-  /** Without Postgres nothing is known about the waits, and an old value would mislead. */
-  const updateWaits = async (): Promise<void> => {
-    const at = now();
-    if (at.getTime() - waitsReadAt < WAITS_CACHE_MS) return;
-    waitsReadAt = at.getTime();
-    const found = await waits(at, 1).catch(() => []);
-    metrics.oldestWaits.reset();
-    for (const { memberState, class: name, dispatched, oldestDueAt } of found) {
-      const labels = { queue: dispatched ? 'upstream' : 'batches', class: name, member_state: memberState };
-      metrics.oldestWaits.set(labels, Math.max(0, at.getTime() - oldestDueAt.getTime()) / 1_000);
-    }
-  };
+  const updateWaits = measureWaits({ readWaits: readWaits(db), metrics, now });
   const usageFinding = auditFinding(metrics.usageDifferences, settings.AUDIT_EVERY, now);
   const anchorFinding = auditFinding(metrics.anchorDifferences, settings.ANCHORS_VERIFIED_EVERY, now);
   const scrape = async () => {
