@@ -51,7 +51,11 @@ test('a worker serves only its own member states and roles', async () => {
   expect(await servedBy(german)).toEqual({ checks: 1, ...others });
 
   // Sweeps alone look nothing up.
-  await world.startWorker({ WORKER_QUEUES: 'maintenance' });
+  const maintained = await world.startWorker({ WORKER_QUEUES: 'maintenance' });
+  // Its errors have an alert, which would miss the first one.
+  expect(await readMetrics(maintained)).toMatch(
+    /^vat_job_errors_total\{queue="\{maintenance\}",service="worker"\} 0$/m,
+  );
   expect(await call('DE')).toBe(201);
   expect(await totalOf('FR')).toBe(0);
 

@@ -65,6 +65,8 @@ export const createWorkerContext = (
         else onJobFailing({ ...fields, ...errorFields(error) });
       },
     });
+    // Prometheus sees no increase in a series that begins with its first count.
+    for (const { name } of consumers) metrics.jobErrors.inc({ queue: name }, 0);
     const capOf = new Map(Object.values(QUEUES).map(({ name, globalConcurrency }) => [name, globalConcurrency]));
     const membership = joinCluster({
       connection: producerRedis,

@@ -93,6 +93,13 @@ test('what no worker serves, and a fleet without workers, have an alert', () => 
   ]);
 });
 
+test('a task of maintenance that runs once an hour and keeps failing has an alert', () => {
+  const alerts = readAlerts().filter(({ expr }) => expr.includes('{maintenance}'));
+  expect(alerts.map(({ expr }) => expr)).toEqual([
+    'min_over_time(sum(increase(vat_job_errors_total{queue="{maintenance}"}[75m]))[4h:15m]) > 0',
+  ]);
+});
+
 test('alerts name queues that workers serve', () => {
   const queues = /\$allQueues := list (.+) }}/.exec(read('helm/templates/workers.yaml'))?.[1] ?? '';
   const named = [...read('monitoring/alerts.yml').matchAll(/serves? `(\w+)`/g)].map(([, name = '']) => name);
