@@ -117,10 +117,8 @@ export const composeMaintenance = (context: WorkerContext) => {
   const wholeMonths = (storedMs: number) => ({ wholeMonths: storedMs >= WHOLE_MONTHS_FROM_MS });
 
   const tasks: Record<MaintenanceTask, () => Promise<unknown>> = {
-    sweep: async () => {
-      await alone('sweep', () => sweep({ everything: false }));
-      await watchEvidenceOnce();
-    },
+    // A sweep that keeps failing must not hide how long evidence waits.
+    sweep: () => runEach([() => alone('sweep', () => sweep({ everything: false })), watchEvidenceOnce]),
     expire: () => {
       const steps = [
         () => deleteExpiredKeys(db)(now()),

@@ -297,3 +297,23 @@ test('while no worker serves the queue of dispatches, sweeps add one job for eac
   // One of the upload and one of the sweeps for each.
   expect([afterOne, await dispatchJobs()]).toEqual([8, 8]);
 });
+
+test('a sweep that keeps failing does not hide how long evidence waits', async () => {
+  // More than the sweep leaves to the next one.
+  const refused = await Promise.all(Array.from({ length: 11 }, () => admit({ accepted: true, dueInSeconds: 300 })));
+  const ids = refused.map(({ id }) => id);
+  await world.sql('INSERT INTO refused_request (id) SELECT unnest($1::uuid[])', [ids]);
+  await world.sql("UPDATE request SET give_up_at = now() - interval '1 second' WHERE id = ANY($1)", [ids]);
+  const maintained = world.workers.at(-1);
+  const failures = () => maintained?.lines().filter((line) => line.includes('A sweep failed')).length ?? 0;
+  await until('a sweep to fail', () => failures() > 0);
+  // No worker of this world closes anchors, so the checks of the other tests wait for one.
+  const waited = async () => {
+    const response = await fetch(`http://127.0.0.1:${String(maintained?.ready.metrics_port)}/metrics`);
+    return Number(/^vat_evidence_waiting_seconds\{what="unanchored".*\} (\S+)$/m.exec(await response.text())?.[1]);
+  };
+  const before = await waited();
+  await until('the wait to be measured again', async () => (await waited()) > before);
+  await world.sql('DELETE FROM refused_request');
+  await until('the requests to end', async () => (await rowOf(ids[0] ?? ''))?.state === 'abandoned');
+});
