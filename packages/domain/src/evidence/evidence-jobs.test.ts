@@ -74,3 +74,27 @@ test('a recomputation reports each difference, and the count of all of them when
   expect(await recompute(true)).toEqual({ again: null, seen: ['a leaf', 'a root', 5] });
   expect(await recompute(false)).toEqual({ again: new Date(NOW.getTime() + 5_000), seen: ['a leaf', 'a root'] });
 });
+
+test('a recomputation that takes longer than its interval has no other one beside it, and one after it', async () => {
+  const ends: (() => void)[] = [];
+  const recompute = recomputeAnchors({
+    verify: () =>
+      new Promise<{ differences: string[]; leftOff: number; whole: boolean }>((resolve) => {
+        ends.push(() => resolve({ differences: [], leftOff: 0, whole: true }));
+      }),
+    onDifference: () => undefined,
+    onRecomputed: () => undefined,
+    now,
+  });
+  const { signal } = new AbortController();
+  const first = recompute(signal);
+  const beside = recompute(signal);
+  expect(ends).toHaveLength(1);
+  expect(await beside).toBeNull();
+  ends[0]?.();
+  await first;
+  const second = recompute(signal);
+  expect(ends).toHaveLength(2);
+  ends[1]?.();
+  await second;
+});

@@ -47,11 +47,16 @@ const RESTART_DELAY_MS = 5_000;
 
 /**
  * Recomputes all anchors and reports every difference: recorded data was changed, or storage is damaged. Returns when it is
- * to be repeated because it was stopped; null when it is done.
+ * to be repeated because it was stopped; null when it is done, and when this process is making one.
  */
-export const recomputeAnchors =
-  <Report extends Recomputation>({ verify, onDifference, onRecomputed, now }: RecomputeAnchorsDeps<Report>) =>
-  async (stopping: AbortSignal): Promise<Date | null> => {
+export const recomputeAnchors = <Report extends Recomputation>({
+  verify,
+  onDifference,
+  onRecomputed,
+  now,
+}: RecomputeAnchorsDeps<Report>) => {
+  let isRunning = false;
+  const recompute = async (stopping: AbortSignal): Promise<Date | null> => {
     const startedAt = now().getTime();
     const report = await verify(stopping);
     for (const difference of report.differences) onDifference(difference);
@@ -59,3 +64,14 @@ export const recomputeAnchors =
     onRecomputed(report, report.differences.length + report.leftOff, now().getTime() - startedAt);
     return null;
   };
+  return async (stopping: AbortSignal): Promise<Date | null> => {
+    // One that takes longer than its interval. With the next ones beside it, no place would be left for time-stamps and anchors.
+    if (isRunning) return null;
+    isRunning = true;
+    try {
+      return await recompute(stopping);
+    } finally {
+      isRunning = false;
+    }
+  };
+};
