@@ -203,6 +203,21 @@ test('a database that was migrated by the release of the backup and has no rows 
   expect(await runSql(target, 'SELECT count(*)::int AS n FROM owner')).toEqual([{ n: 2 }]);
 });
 
+test('the time-out of statements that a role has does not end a restore, not even after its rows are there', async () => {
+  const target = await newDatabase();
+  await migrate(target, firstRelease);
+  // Makes reading the rows of one table slow: for its index when they are inserted, and for its statistics.
+  await run(
+    target,
+    `CREATE FUNCTION slow(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+       $$ BEGIN PERFORM pg_sleep(0.6); RETURN $1; END $$;
+     CREATE INDEX ON owner (slow(name));
+     ALTER DATABASE ${new URL(target).pathname.slice(1)} SET statement_timeout = '1s'`,
+  );
+  await restoreBackup(target, backup, firstRelease);
+  expect(await run(target, `SELECT reltuples FROM pg_class WHERE oid = 'owner'::regclass`)).toEqual([{ reltuples: 2 }]);
+});
+
 describe('a restore is refused and changes nothing', () => {
   const tablesOf = async (url: string) =>
     (await runSql(url, `SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`)).length;

@@ -113,8 +113,9 @@ export const restoreBackup = async (url: string, directory: string, migrations: 
     await migrate(url, migrations, new Set(manifest.migrations.map(({ name }) => name)));
     await fillTables(client, manifest, source);
     await migrate(url, migrations);
-    // Without statistics the first statements on millions of rows would read whole tables.
-    await client.query('ANALYZE');
+    // Without statistics the first statements on millions of rows would read whole tables. In a transaction, which lifts the time-out
+    // that the role may have: it would end this after all rows are there, and a second restore is refused then.
+    await client.query('BEGIN; SET LOCAL statement_timeout = 0; ANALYZE; COMMIT');
     return figuresOf(manifest, startedAt);
   } finally {
     await client.end().catch(() => undefined);
