@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type LookupSlot, MEMBER_STATES } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, until } from '@vat/testkit';
 import { type MemberStateSlots, memberStateSlots } from './member-state-slots.js';
@@ -83,4 +86,21 @@ test('closing releases the slots and aborts their signals', async () => {
   expect(slots.map((slot) => slot?.lost.aborted)).toEqual([true, true]);
   const other = newProcess();
   expect(await until('a slot', () => other.take('IT'))).not.toBeNull();
+});
+
+test('a connection is made again after one that could not be begun', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'vat-slots-'));
+  const file = path.join(folder, 'ca.pem');
+  const url = new URL(cloned.url);
+  url.searchParams.set('sslrootcert', file);
+  const slotsOfProcess = memberStateSlots({ url: url.href, lookupMs: 1_000, onError: () => undefined });
+  try {
+    await expect(slotsOfProcess.take('DE')).rejects.toThrow('ENOENT');
+    await writeFile(file, '');
+    // It reaches Postgres, which has no TLS here.
+    await expect(slotsOfProcess.take('DE')).rejects.toThrow('does not support SSL');
+  } finally {
+    await slotsOfProcess.close();
+    await rm(folder, { recursive: true });
+  }
 });

@@ -52,6 +52,10 @@ export const memberStateSlots = ({ url, lookupMs, onError }: SlotOptions): Membe
       if (error) onError(error);
     });
     current = opened;
+    // One that cannot even be begun, as while the file of `sslrootcert` is missing, has no end. Without this it would be the last one.
+    opened.catch(() => {
+      if (current === opened) current = null;
+    });
     return opened;
   };
 
