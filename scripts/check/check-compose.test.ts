@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { checkCompose } from './check-compose.mjs';
 
 const compose = (...names: string[]) =>
@@ -51,4 +52,17 @@ test.each([
 ])('a port is published on the loopback address by default: %s', (port, accepted) => {
   const problem = `docker-compose.yml publishes ${port} on every interface: begin it with \${BIND_ADDRESS:-127.0.0.1}`;
   expect(checkCompose(withLine(`ports:\n      - "${port}"`), [])).toEqual(accepted ? [] : [problem]);
+});
+
+test('every service of docker-compose.yml limits its log, of which Docker keeps all by default', () => {
+  const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+  const [shared = '', services = ''] = text.split(/^(?:services|volumes):\n/m);
+  expect(shared).toMatch(
+    /^ {2}logging: &logging\n {4}driver: json-file\n {4}options: \{ max-size: \w+, max-file: "\d+" \}$/m,
+  );
+  const limits = services
+    .split(/^ {2}(?=\w+:\n)/m)
+    .slice(1)
+    .map((service) => [service.split(':')[0], /^ {4}(?:<<: \*service|logging: \*logging)$/m.test(service)]);
+  expect(limits).toEqual(['postgres', 'redis', 'migrate', 'api', 'worker'].map((name) => [name, true]));
 });
