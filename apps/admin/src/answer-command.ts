@@ -1,4 +1,4 @@
-import { SettingsError } from '@vat/runtime';
+import { messageOf, SettingsError } from '@vat/runtime';
 import { FailedCheck, UsageError } from './command.js';
 import { runCommand } from './run-command.js';
 
@@ -11,7 +11,6 @@ export const answerCommand = (
     (error: unknown) => {
       if (error instanceof FailedCheck) return { answer: error.answer, failed: true };
       const expected = error instanceof UsageError || error instanceof SettingsError;
-      const message = error instanceof Error ? error.message : String(error);
-      return { answer: { error: { code: expected ? 'USAGE' : 'FAILED', message } }, failed: true };
+      return { answer: { error: { code: expected ? 'USAGE' : 'FAILED', message: messageOf(error) } }, failed: true };
     },
   );

@@ -246,9 +246,25 @@ test('an error is one JSON object with a non-zero exit code', async () => {
   expect(answer).toEqual({ error: { code: 'USAGE', message: expect.stringMatching(/no account/) } });
 });
 
-test('a database that does not answer gives an error in JSON', async () => {
-  const settings = { ...world.settings, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
-  const { code, stdout } = await runProgram('apps/admin/dist/main.js', ['account', 'list'], settings, true);
+/** In the process every name has two addresses of this machine, as `localhost` has where there is IPv6. */
+const TWO_ADDRESSES = `
+import dns from 'node:dns';
+const found = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+dns.lookup = (_name, options, callback) =>
+  process.nextTick(callback, null, ...(options.all ? [found] : [found[0].address, 4]));`;
+
+test.each([
+  ['127.0.0.1', ['account', 'list'], /127\.0\.0\.1:1/],
+  ['localhost', ['account', 'list'], /ECONNREFUSED/],
+  ['localhost', ['tsa-root', 'list'], /ECONNREFUSED 127\.0\.0\.1:1/],
+  ['localhost', ['migrate'], /ECONNREFUSED 127\.0\.0\.1:1/],
+])('a database at %s that does not answer gives an error in JSON for %j, with the reason', async (host, words, reason) => {
+  const settings = {
+    ...world.settings,
+    DATABASE_URL: `postgresql://nobody@${host}:1/none`,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TWO_ADDRESSES)}`,
+  };
+  const { code, stdout } = await runProgram('apps/admin/dist/main.js', words, settings, true);
   expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.any(String) } });
+  expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.stringMatching(reason) } });
 });

@@ -1,3 +1,4 @@
+import { messageOf } from '@vat/runtime';
 import { describeRedisAddress, type RedisAddress, readRedisAddress } from '@vat/runtime/redis-address';
 import { Cluster, Redis } from 'ioredis';
 import { connectSentinel } from './connect-sentinel.js';
@@ -194,7 +195,7 @@ export const reachRedis = async (url: string, ca?: string): Promise<void> => {
     });
     if (!(await pingRedis(connection)())) throw lastError;
   } catch {
-    throw new Error(`REDIS_URL (${describeRedisAddress(url)}) does not answer: ${lastError.message}`, {
+    throw new Error(`REDIS_URL (${describeRedisAddress(url)}) does not answer: ${messageOf(lastError)}`, {
       cause: lastError,
     });
   } finally {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLogger } from './create-logger.js';
+import { createLogger, errorFields } from './create-logger.js';
 
 test('a line that cannot be written does not end the process, and later lines are written', async () => {
   const written: string[] = [];
@@ -24,4 +24,13 @@ test('a line that cannot be written does not end the process, and later lines ar
   full = false;
   log.info('Written.');
   expect(written.map((line) => JSON.parse(line))).toMatchObject([{ message: 'Written.', service: 'api' }]);
+});
+
+test('the error of a name with several addresses, whose own message is empty, is logged with the messages of all', () => {
+  const refused = ['127.0.0.1:5432', '::1:5432'].map((address) => new Error(`connect ECONNREFUSED ${address}`));
+  expect(errorFields(new AggregateError(refused))).toMatchObject({
+    error: 'connect ECONNREFUSED 127.0.0.1:5432; connect ECONNREFUSED ::1:5432',
+    error_class: 'AggregateError',
+  });
+  expect(errorFields(new AggregateError(refused, 'two steps failed'))).toMatchObject({ error: 'two steps failed' });
 });

@@ -31,9 +31,20 @@ const hideSecrets = winston.format((info) => {
 /** Adds the ids of the request or job to each line. */
 const addContext = winston.format((info) => Object.assign(info, currentLogContext.getStore()));
 
+/**
+ * The message of an error. That of a name with several addresses, such as `localhost`, of which none accepts a connection is empty:
+ * the messages of its errors say why. Prisma leaves nothing of it but its code, after "… invocation:".
+ */
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { message, errors, code } = error as { message: string; errors?: unknown; code?: unknown };
+  if (message === '' && Array.isArray(errors)) return errors.map(messageOf).join('; ');
+  return message.trimEnd().endsWith('invocation:') ? `${message.trim()} ${String(code)}` : message;
+};
+
 export const errorFields = (error: unknown): Record<string, unknown> =>
   error instanceof Error
-    ? { error: error.message, error_class: error.name, stack: error.stack }
+    ? { error: messageOf(error), error_class: error.name, stack: error.stack }
     : { error: String(error) };
 
 /**
