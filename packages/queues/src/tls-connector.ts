@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { AbstractConnector, type RedisOptions } from 'ioredis';
 
@@ -21,7 +22,13 @@ export class TlsConnector extends AbstractConnector {
     // The caller may disconnect in the same turn.
     await new Promise((resolve) => process.nextTick(resolve));
     if (!this.connecting) throw new Error('Connection is closed.');
-    const stream = connect({ ...(host && { host }), ...(port && { port }), ...(family && { family }), ...tls });
+    // Unlike those for HTTPS, `connect` names no host by itself: a server with certificates for several names shows another one, and
+    // a proxy that chooses the server by the name closes the connection.
+    const servername = host && !isIP(host) ? { servername: host } : {};
+    const stream = connect({
+      ...{ ...(host && { host }), ...(port && { port }), ...(family && { family }) },
+      ...{ ...servername, ...tls },
+    });
     stream.once('error', (error) => {
       this.firstError = error;
     });
