@@ -28,7 +28,11 @@ export const SETTINGS = {
   PORT: setting(['api', 'worker', 'stack'], count(0, 65_535).default(3000), 'Port the API listens on.', {
     stack: count(1, 65_535).default(3000),
   }),
-  HOST: setting(['api', 'worker', 'stack'], z.string().default('127.0.0.1'), 'Address the API listens on.'),
+  HOST: setting(
+    ['api', 'worker', 'stack'],
+    z.string().default('127.0.0.1'),
+    'Address the API listens on, and a worker for METRICS_PORT.',
+  ),
   BASE_URL: setting(
     ['api', 'worker', 'stack'],
     address('https', 'http').optional(),
