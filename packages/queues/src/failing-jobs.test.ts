@@ -15,6 +15,7 @@ let consumer: Consumer;
 let outcome: (job: Job) => ReturnType<JobHandler<Job>>;
 let failed: Failure[];
 const done: string[] = [];
+let aheadMs: number;
 beforeEach(async () => {
   namespace = await openRedisNamespace();
   const [consuming, producing] = (['consumer', 'producer'] as const).map((role) =>
@@ -23,6 +24,7 @@ beforeEach(async () => {
   connections = [consuming, producing];
   producer = createProducer(producing, namespace.prefix);
   failed = [];
+  aheadMs = 0;
   await until('Redis', () => producing.status === 'ready');
   const handle: JobHandler<Job> = async (job) => {
     const result = await outcome(job);
@@ -35,6 +37,7 @@ beforeEach(async () => {
     stopping: new AbortController().signal,
     onJobError: (_error, { jobId, failures }) => failed.push({ jobId, failures }),
     onError: () => undefined,
+    now: () => new Date(Date.now() + aheadMs),
   });
 });
 afterEach(async () => {
@@ -109,4 +112,19 @@ test('while no job succeeds each is retried after a second, and a job that ran w
   await until('the job to wait for an hour', async () => (await delayOf(one)) > 3_000_000);
   away = true;
   expect(inSeconds(await runAgain(one))).toBe(1);
+});
+
+test('after the clock was set back a job whose failure is not its own is still retried after a second', async () => {
+  let away = false;
+  outcome = async () => {
+    if (away) throw new Error('away');
+    return undefined;
+  };
+  aheadMs = 3_600_000;
+  await succeed();
+  aheadMs = 0;
+  await succeed();
+  away = true;
+  const id = await enqueue();
+  expect([await delayOf(id), await runAgain(id), await runAgain(id)].map(inSeconds)).toEqual([1, 1, 1]);
 });

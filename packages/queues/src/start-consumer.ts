@@ -151,6 +151,10 @@ export const startConsumer = <P>(
     await storeFailures(job, { count: count + 1, at: now().getTime() });
     return count + 1;
   };
+  const noteSuccess = (startedAt: number): void => {
+    // The last one is of the future when the clock was set back. Until it had caught up, every failure would seem to be the job's own.
+    if (startedAt > lastSuccess.startedAt || lastSuccess.startedAt > now().getTime()) lastSuccess.startedAt = startedAt;
+  };
   const runOnce = async (job: Job<P & Failures>, token: string | undefined): Promise<void> => {
     const ref = { queue: definition.name, jobId: job.id ?? '' };
     const payload = definition.payload.safeParse(job.data);
@@ -174,7 +178,7 @@ export const startConsumer = <P>(
     const startedAt = now().getTime();
     try {
       result = await handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping });
-      if (result === undefined) lastSuccess.startedAt = Math.max(lastSuccess.startedAt, startedAt);
+      if (result === undefined) noteSuccess(startedAt);
       if (result === undefined || 'failed' in result) return;
       if (job.data.failures !== undefined) await storeFailures(job, undefined);
     } catch (error) {
