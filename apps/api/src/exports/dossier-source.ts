@@ -128,18 +128,19 @@ type OpenSealerDeps = { stamp: Timestamper['stamp']; onFailure: (error: unknown)
 const NO_BYTES = new Uint8Array();
 
 /**
- * Opens sealers of dossiers. A dossier contains the authority's certificates before it is stamped. For the first one of the
- * process they are obtained by stamping an empty input; later ones contain those of the latest stamp. A stamp with others
- * could not be verified with the dossier alone, so that dossier has none.
+ * Opens sealers of dossiers. A dossier contains the authority's certificates before it is stamped: those of all stamps of the
+ * process so far, since an authority may sign with several ones in turn. Before the first dossier an empty input is stamped.
+ * A stamp with others could not be verified with the dossier alone, so that dossier has none.
  */
 export const openSealers = ({ stamp, onFailure }: OpenSealerDeps): (() => Sealer) => {
-  let latest: readonly string[] | null = null;
+  const known = new Set<string>();
   const request = async (bytes: Uint8Array) => {
     try {
-      const { tokenBytes, certificates } = await stamp(bytes);
+      const { tokenBytes, certificates: path } = await stamp(bytes);
       // The path to the root and all other certificates in the token: the verifier checks every byte of the seal.
-      latest = [...certificates, ...tokenCertificates(tokenBytes)];
-      return { tokenBytes, certificates: latest };
+      const certificates = [...path, ...tokenCertificates(tokenBytes)];
+      for (const certificate of certificates) known.add(certificate);
+      return { tokenBytes, certificates };
     } catch (error) {
       onFailure(error);
       return null;
@@ -149,8 +150,8 @@ export const openSealers = ({ stamp, onFailure }: OpenSealerDeps): (() => Sealer
     let contained: readonly string[] = [];
     return {
       certificates: async () => {
-        if (latest === null) await request(NO_BYTES);
-        contained = latest ?? [];
+        if (known.size === 0) await request(NO_BYTES);
+        contained = [...known];
         return contained;
       },
       stamp: async (bytes) => {

@@ -51,3 +51,21 @@ test('a dossier without the certificates of its time-stamp gets none, also while
   close();
   expect(failures).toHaveLength(2);
 });
+
+test('an authority that signs with two certificates in turn stamps every dossier once both are known', async () => {
+  let stamps = 0;
+  const failures: unknown[] = [];
+  const { stamp, close } = await stampsTo(() => {
+    stamps += 1;
+    return `root ${stamps % 2}`;
+  });
+  const newSealer = openSealers({ stamp, onFailure: (error) => failures.push(error) });
+  const seal = async () => {
+    const sealer = newSealer();
+    await sealer.certificates();
+    return (await sealer.stamp(SUMS)) !== null;
+  };
+  expect([await seal(), await seal(), await seal(), await seal()]).toEqual([false, true, true, true]);
+  close();
+  expect(failures).toHaveLength(1);
+});
