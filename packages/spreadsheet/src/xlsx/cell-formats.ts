@@ -27,7 +27,7 @@ const PARTS = /"([^"]*)"|\\(.)|[_*].|\[[^\]]*\]|(General|.)/gisu;
 const isPrefix = (text: string): boolean => text === 'ATU' || text === 'GR' || Object.hasOwn(COUNTRIES, text);
 
 /**
- * Reads a format of whole numbers with leading zeros: a code such as `00000000000` and `000-000-00-00`. Letters before the zeros
+ * Reads a format of whole numbers with leading zeros: a code such as `00000000000`, `000-000-00-00` and `0###`. Letters before the zeros
  * belong to the code that a reader sees (`"DE"000000000`, `"K-"00000`), as do capitals between them and capitals with digits after
  * them (`"NL"000000000"B"00`, `000000000"B01"`). Without leading zeros only the prefix of a country does (`"DE"0`, `"DE"General`).
  * Null for any other format.
@@ -38,7 +38,8 @@ const codeFormat = (code: string): CellFormat | null => {
   for (const [, quoted, escaped, character] of code.matchAll(PARTS)) {
     const at = zeros + hashes;
     if (character === ';') break;
-    if (character === '0' || character?.toLowerCase() === 'general') zeros += 1;
+    // After a 0 a # shows a zero, too.
+    if (character === '0' || character?.toLowerCase() === 'general' || (character === '#' && zeros > 0)) zeros += 1;
     else if (character === '#') hashes += 1;
     else if (character === undefined || character === ' ' || character === '-') {
       const text = quoted ?? escaped ?? character ?? '';
