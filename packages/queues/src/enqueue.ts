@@ -18,10 +18,27 @@ import {
   lookupQueueOf,
   mailQueue,
   type PriorityClass,
+  type QueueDefinition,
   settleQueue,
   upstreamQueue,
 } from './job-catalogue.js';
 import { turnOf } from './turns.js';
+
+/** Enqueues those of the jobs that are missing, and returns how many. `overdue`: all of them are, see {@link Producer}. */
+const enqueueLost = async <P>(
+  producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>,
+  definition: QueueDefinition<P>,
+  jobs: readonly { payload: P; dueAt?: Date }[],
+  of: { overdue: boolean },
+): Promise<number> => {
+  const idOf = ({ payload }: { payload: P }) => definition.jobId(payload);
+  const lost = new Set(await producer.withoutJob(definition, jobs.map(idOf), of));
+  await producer.enqueueAll(
+    definition,
+    jobs.filter((job) => lost.has(idOf(job))),
+  );
+  return lost.size;
+};
 
 const deliveryJobOf = ({ id, accountId, attempt, dueAt, traceparent }: DueDelivery) => ({
   payload: { delivery_id: id, account_id: accountId, attempt, traceparent },
@@ -100,11 +117,10 @@ const SWEPT_AT = 0;
  * has not read is found by the next sweep.
  */
 export const enqueueSweptDispatches =
-  (producer: Pick<Producer, 'enqueue'>) =>
+  (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
   async (dispatchQueues: readonly DispatchQueue[]): Promise<void> => {
-    await Promise.all(
-      dispatchQueues.map((lane) => producer.enqueue({ definition: batchesQueue, payload: { lane, at: SWEPT_AT } })),
-    );
+    const jobs = dispatchQueues.map((lane) => ({ payload: { lane, at: SWEPT_AT } }));
+    await enqueueLost(producer, batchesQueue, jobs, { overdue: true });
   };
 
 /** Enqueues dispatched lines in the order of their ranks. */
@@ -154,12 +170,11 @@ export const requestsWithoutJob =
 
 /** Enqueues mails that are due; has no effect on one that has a job. */
 export const enqueueMails =
-  (producer: Pick<Producer, 'enqueueAll'>) =>
-  (mailIds: string[]): Promise<void> =>
-    producer.enqueueAll(
-      mailQueue,
-      mailIds.map((id) => ({ payload: { task: 'send' as const, mail_id: id } })),
-    );
+  (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
+  async (mailIds: string[]): Promise<void> => {
+    const jobs = mailIds.map((id) => ({ payload: { task: 'send' as const, mail_id: id } }));
+    await enqueueLost(producer, mailQueue, jobs, { overdue: true });
+  };
 
 const stampJobOf = ({ subjectId, dueAt }: DueStamp) => ({
   payload: { task: 'stamp' as const, subject_id: subjectId },
@@ -178,18 +193,5 @@ export const enqueueStamp =
  */
 export const enqueueLostStamps =
   (producer: Pick<Producer, 'enqueueAll' | 'withoutJob'>) =>
-  async (stamps: DueStamp[], { everything }: { everything: boolean }): Promise<number> => {
-    const jobs = stamps.map(stampJobOf);
-    const lost = new Set(
-      await producer.withoutJob(
-        evidenceQueue,
-        jobs.map(({ payload }) => evidenceQueue.jobId(payload)),
-        { overdue: !everything },
-      ),
-    );
-    await producer.enqueueAll(
-      evidenceQueue,
-      jobs.filter(({ payload }) => lost.has(evidenceQueue.jobId(payload))),
-    );
-    return lost.size;
-  };
+  (stamps: DueStamp[], { everything }: { everything: boolean }): Promise<number> =>
+    enqueueLost(producer, evidenceQueue, stamps.map(stampJobOf), { overdue: !everything });

@@ -8,11 +8,13 @@ import {
   enqueueDelivery,
   enqueueLateDeliveries,
   enqueueLostStamps,
+  enqueueMails,
   enqueueOverdue,
   enqueueStamp,
+  enqueueSweptDispatches,
   requestsWithoutJob,
 } from './enqueue.js';
-import { DELIVERY_QUEUES, settleQueue, upstreamQueue } from './job-catalogue.js';
+import { batchesQueue, DELIVERY_QUEUES, mailQueue, settleQueue, upstreamQueue } from './job-catalogue.js';
 
 const QUEUE = upstreamQueue('DE');
 
@@ -159,4 +161,18 @@ test('a time-stamp that a clock has put off is enqueued again, once it is overdu
   const overdue = { ...stamp, dueAt: new Date() };
   expect(await enqueueLostStamps(producer)([overdue], { everything: false })).toBe(1);
   expect(await enqueueLostStamps(producer)([overdue], { everything: false })).toBe(0);
+});
+
+test('mails that are due and dispatches of a sweep that a clock has put off are enqueued again', async () => {
+  const mailId = newUuid();
+  const putOff = new Date(Date.now() + 3_600_000);
+  await producer.enqueue({ definition: mailQueue, payload: { task: 'send', mail_id: mailId }, dueAt: putOff });
+  await producer.enqueue({ definition: batchesQueue, payload: { lane: 'DE', at: 0 }, dueAt: putOff });
+  await enqueueMails(producer)([mailId]);
+  await enqueueSweptDispatches(producer)(['DE']);
+  for (const { name } of [mailQueue, batchesQueue]) {
+    const queue = new Queue(name, { connection, prefix: namespace.prefix });
+    expect([await queue.getDelayedCount(), await queue.getWaitingCount()]).toEqual([0, 1]);
+    await queue.close();
+  }
 });
