@@ -22,7 +22,9 @@ export const compose = async (
   const states = statesOf(settings);
   const context = createWorkerContext(settings, { log, tracing }, stopping);
   const { servers, serve, ready, scrape, clockMeasured, metrics } = context;
-  for (const role of WORKER_ROLES) metrics.serves.set({ role }, roles.includes(role) ? 1 : 0);
+  // Without a mail server nobody needs to serve `mail`.
+  for (const role of WORKER_ROLES)
+    if (role !== 'mail' || settings.SMTP_URL !== undefined) metrics.serves.set({ role }, roles.includes(role) ? 1 : 0);
   const ifServed = <T>(role: WorkerRole, composePart: () => T): T | null =>
     roles.includes(role) ? composePart() : null;
 

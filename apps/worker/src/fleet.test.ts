@@ -46,16 +46,16 @@ test('a worker serves only its own member states and roles', async () => {
   expect(((await ready.json()) as { queues: string[] }).queues).toEqual(
     expect.arrayContaining(['{upstream-DE}', '{settle}']),
   );
-  // What no worker serves has an alert.
-  const others = { webhooks: 0, batches: 0, watches: 0, evidence: 0, mail: 0, maintenance: 0 };
-  expect(await servedBy(german)).toEqual({ checks: 1, ...others });
+  // What no worker serves has an alert; mail, only where there is a mail server.
+  const others = { webhooks: 0, batches: 0, watches: 0, evidence: 0 };
+  expect(await servedBy(german)).toEqual({ checks: 1, ...others, maintenance: 0 });
 
   // Sweeps alone look nothing up.
-  const maintained = await world.startWorker({ WORKER_QUEUES: 'maintenance' });
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'vat@example.com' };
+  const sweeping = await world.startWorker({ WORKER_QUEUES: 'maintenance', ...mail });
+  expect(await servedBy(sweeping)).toEqual({ checks: 0, ...others, mail: 0, maintenance: 1 });
   // Its errors have an alert, which would miss the first one.
-  expect(await readMetrics(maintained)).toMatch(
-    /^vat_job_errors_total\{queue="\{maintenance\}",service="worker"\} 0$/m,
-  );
+  expect(await readMetrics(sweeping)).toMatch(/^vat_job_errors_total\{queue="\{maintenance\}",service="worker"\} 0$/m);
   expect(await call('DE')).toBe(201);
   expect(await totalOf('FR')).toBe(0);
 
