@@ -130,7 +130,7 @@ export const createSender =
         return { status: 204, headers: answer.headers, bytes: new Uint8Array() };
       maybeDeleted ||= method === 'DELETE' && isOutcomeUnknown(got.status);
       const elapsedMs = now() - startedAt;
-      const delay = retryDelay({ ...{ repeatable, attempt, elapsedMs }, ...got }, policy);
+      const delay = retryDelay({ repeatable, attempt, elapsedMs, ...got }, policy);
       if (delay === null || (!isAnswer && isUntrusted(answer))) throw isAnswer ? refusalOf(answer, baseUrl) : answer;
       await sleep(Math.min(delay * (1 + policy.spread * random()), policy.totalMs - elapsedMs), signal);
     }
