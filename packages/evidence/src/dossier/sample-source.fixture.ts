@@ -35,7 +35,8 @@ export const sampleBody = (number: number, changes: Partial<CheckBody> = {}): Ch
   requester_vat_number: 'DE123456789',
   consultation_number: `WAPIAAAA${number}`,
   trader_match: null,
-  reference: `+${number}`,
+  // A spreadsheet whose cells end at semicolons reads the second part as a formula.
+  reference: `+${number};-1`,
   checks: [
     { source: 'syntax', outcome: 'valid', started_at: at(number).toISOString(), duration_ms: 0 },
     { source: 'vies', outcome: 'valid', attempts: 1, started_at: at(number).toISOString(), duration_ms: 80 },

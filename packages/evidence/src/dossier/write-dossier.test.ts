@@ -136,7 +136,7 @@ describe('writeDossier', () => {
     const { read } = await unpack(await sample(4));
     const table = await read('checks.csv');
     expect(table).toContain(`,"'=1+1, ""Façade""\nGmbH",`);
-    expect(table).toContain(",'+3,");
+    expect(table).toContain(`,"'+3;'-1",`);
     expect(await read('watch-changes.csv')).toContain(",'-supplier,validity,true,false,");
     expect(table).toMatch(/^\ufeffid,checked_at,vat_number,/);
   });

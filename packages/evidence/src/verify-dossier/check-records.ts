@@ -43,12 +43,22 @@ export type FoundChecks = Map<string, FoundCheck>;
 /** Rows of checks.csv by the id of the check. */
 export type CheckRows = Map<string, Row>;
 
+/** Columns of checks.csv that a check has a field for. */
 const COMPARED_COLUMNS = [
-  ...['vat_number', 'verdict', 'checked_at', 'consultation_number', 'requester_vat_number', 'name', 'address'],
-  ...['reference', 'country_code', 'valid', 'request_id', 'evidence_grade'],
+  ...['checked_at', 'vat_number', 'country_code', 'verdict', 'valid', 'name', 'address', 'requester_vat_number'],
+  ...['consultation_number', 'reference', 'request_id'],
 ];
+const FIRST_COLUMNS = ['id', ...COMPARED_COLUMNS, 'response_hash', 'timestamp', 'anchor_seq'];
+/** The columns of checks.csv: of earlier releases, and of this one. */
+export const CHECKS_COLUMNS = [FIRST_COLUMNS, [...FIRST_COLUMNS, 'evidence_grade']];
 
 const cellOf = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+
+/**
+ * A cell without the ' before each part of it that a spreadsheet would read as a formula: one with another delimiter divides a
+ * cell there.
+ */
+const withoutMarks = (cell: string | undefined): string => cell?.replace(/(^|[;\t\r\n])'/g, '$1') ?? '';
 
 /** Compares every check with its canonical form, its name and its row in checks.csv. */
 export const checkChecks = (files: DossierFiles, rows: CheckRows, report: ReportBuilder): FoundChecks => {
@@ -68,13 +78,11 @@ export const checkChecks = (files: DossierFiles, rows: CheckRows, report: Report
       continue;
     }
     if (cellIn(row, 'response_hash') !== `sha256:${sha256}`) report.problem('check_hash', { file: path });
-    for (const column of COMPARED_COLUMNS) {
-      // Tables of earlier releases have no grades, and neither have the checks of that time.
-      if (column === 'evidence_grade' && !(column in row)) continue;
-      const [stated, cell] = [cellIn(row, column), cellOf(body[column])];
-      // A cell that a spreadsheet would read as a formula starts with an apostrophe.
-      if (stated !== cell && stated !== `'${cell}`) report.problem('check_cell', { file: path, column });
-    }
+    // Tables of earlier releases have no grades, and neither have the checks of that time.
+    const columns = 'evidence_grade' in row ? [...COMPARED_COLUMNS, 'evidence_grade'] : COMPARED_COLUMNS;
+    for (const column of columns)
+      if (withoutMarks(cellIn(row, column)) !== withoutMarks(cellOf(body[column])))
+        report.problem('check_cell', { file: path, column });
   }
   for (const id of rows.keys()) if (!checks.has(id)) report.problem('check_missing', { check_id: id });
   report.passed(

@@ -2,8 +2,9 @@ import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTimestamper } from '../timestamp/create-timestamper.js';
 import { createDevelopmentAuthority, makeDevelopmentIdentity } from '../timestamp/development-authority.js';
+import { verifyDossier } from '../verify-dossier/index.js';
 import { auditorOfTests, stampsOf } from './open-auditor.fixture.js';
-import { listFiles } from './tampered.fixture.js';
+import { listFiles, zipFolder } from './tampered.fixture.js';
 
 const auditor = auditorOfTests();
 
@@ -23,6 +24,12 @@ describe('a dossier', () => {
     expect(python.output).toMatch(/note .* who made them is not proved by that\. README.txt explains/);
     expect(await auditor.run('sh', [path.join(auditor.original, 'verify.sh')], '/')).toEqual(python);
     expect(await listFiles(auditor.original)).toEqual(before);
+  });
+
+  it('holds with texts in which a spreadsheet would read formulas, for both verifiers', async () => {
+    expect(await readFile(path.join(auditor.original, 'checks.csv'), 'utf8')).toContain(`,"'+0;'-1",`);
+    expect(await verify(auditor.original)).toMatchObject({ code: 0 });
+    expect(await verifyDossier(await zipFolder(auditor.original))).toMatchObject({ result: 'holds', problems: [] });
   });
 
   // OpenSSL 3 divides some of its arguments at these.
