@@ -56,6 +56,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -67,6 +68,8 @@ ROOTS, INTERMEDIATES = 'certs/tsa-roots.pem', 'certs/tsa-intermediates.pem'
 MAX_SHOWN, MAX_LISTED = 40, 1000
 # A zip file with more files or bytes is not unpacked. A dossier of 10 000 checks has some 70 000 files and 200 MB.
 MAX_FILES, MAX_BYTES = 1000000, 8 * 1024 ** 3
+# An extra field of a zip file with another name of a file, which some programs use instead. No dossier has it.
+OTHER_NAME = 0x7075
 RESULTS = {0: 'holds', 1: 'does_not_hold', 2: 'not_checked'}
 COVERAGE = 'coverage/results.csv'
 COVERAGE_COLUMNS = ['coverage', 'vat_number_read', 'supply_date_read', 'check_id', 'checked_at', 'age_days',
@@ -1147,16 +1150,48 @@ def unpack(path, folder):
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
+            check_directory(path, entries)
             if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
                 return 'too_large', '%s unpacks to more than %d files or %d bytes, which no dossier has.' % (
                     ascii(path), MAX_FILES, MAX_BYTES)
             added = common_folder([entry.filename for entry in entries if not entry.filename.endswith('/')])
+            names = set()
             for entry in entries:
-                unpack_entry(archive, entry, folder, len(added))
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError) as error:
+                unpack_entry(archive, entry, folder, len(added), names)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError, struct.error) as error:
         return 'not_a_zip', '%s is not a complete zip file (%s). If it was downloaded, download it again.' % (
             ascii(path), error)
     return None
+
+
+def check_directory(path, entries):
+    """Raises if another program could find other files in a zip file. Programs look for its directory at the position that the
+    end of the file states, or directly before that end, read all of it, or the stated number of entries, and may find a second
+    name of a file."""
+    for extra in (entry.extra for entry in entries):
+        field = 0
+        while field + 4 <= len(extra):
+            kind, length = struct.unpack_from('<HH', extra, field)
+            if kind == OTHER_NAME:
+                raise zipfile.BadZipFile('a file has a second name')
+            field += 4 + length
+    with open(path, 'rb') as file:
+        start = max(0, file.seek(0, os.SEEK_END) - 65536 - 22 - 76)
+        file.seek(start)
+        tail = file.read()
+    at = end = tail.rfind(b'PK\5\6', 0, len(tail) - 18)
+    here, count, size, offset, comment = directory = struct.unpack_from('<HHLLH', tail, at + 8)
+    # In a large file, what does not fit is in a second record. Some programs read that record only then, others always.
+    if at >= 76 and tail[at - 20:at - 16] == b'PK\6\7':
+        end = at - 76
+        position, = struct.unpack_from('<Q', tail, at - 12)
+        far = here, count, size, offset = struct.unpack_from('<QQQQ', tail, end + 24)
+        fits = all(near in (value, limit) for near, value, limit in zip(directory, far, (0xffff,) * 2 + (0xffffffff,) * 2))
+        if tail[end:end + 4] != b'PK\6\6' or position != start + end or not fits:
+            raise zipfile.BadZipFile('its end states two directories')
+    # Some programs write the number of entries without its upper digits.
+    if here != count or count % 65536 != len(entries) % 65536 or offset + size != start + end or at + 22 + comment != len(tail):
+        raise zipfile.BadZipFile('programs could find different files in it')
 
 
 def common_folder(names):
@@ -1165,16 +1200,20 @@ def common_folder(names):
     return folder if folder + SUMS in names and all(name.startswith(folder) for name in names) else ''
 
 
-def unpack_entry(archive, entry, folder, added):
-    """Unpacks one file. `added`: the length of the folder in its name that is not part of the dossier."""
+def unpack_entry(archive, entry, folder, added, names):
+    """Unpacks one file. `added`: the length of the folder in its name that is not part of the dossier; `names`: those of the files
+    before it."""
     name, kind = entry.filename, entry.external_attr >> 16 & 0o170000
     if name.endswith('/'):
         return None
     if not re.fullmatch(r'[A-Za-z0-9._ /-]+', name) or {'', '.', '..'} & set(name.split('/')) or kind not in (0, 0o100000):
         return report_problem('irregular_file', file=name[added:])
     target = os.path.join(folder, *name.split('/'))
-    if os.path.lexists(target):
+    # Windows ignores upper case, and dots and spaces at the end; macOS ignores upper case. The second file replaces the first.
+    alike = '/'.join(part.rstrip('. ') for part in name.split('/')).lower()
+    if alike in names:
         return report_problem('file_repeated', file=name[added:])
+    names.add(alike)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     entry.CRC = None
     try:

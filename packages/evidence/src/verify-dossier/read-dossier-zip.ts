@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Reader, unzipRaw, type ZipEntry } from 'unzipit';
+import { checkDirectory, readPart } from './check-directory.js';
 import { NotChecked, type ReportBuilder } from './dossier-report.js';
 
 /** The file of the checksums, which the time-stamp of the whole dossier covers. */
@@ -18,18 +19,6 @@ export class DossierFiles extends Map<string, ReadFile> {
 /** Limits of what is read. A dossier of 10 000 checks has some 70 000 files and 200 MB. */
 const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
 const WINDOW_BYTES = 4 * 1024 ** 2;
-
-/** Reads a part of a zip. Throws {@link NotChecked} when the file is gone: that says nothing about what was in it. */
-const readPart = async (part: Blob): Promise<Uint8Array<ArrayBuffer>> => {
-  try {
-    return new Uint8Array(await part.arrayBuffer());
-  } catch {
-    throw new NotChecked(
-      'no_dossier',
-      'The file cannot be read. It may have been changed, moved or removed since it was chosen: choose it again.',
-    );
-  }
-};
 
 /** Reads a zip in windows: a call for each of 70 000 files takes too long. */
 const windowReader = (zip: Blob): Reader => {
@@ -55,6 +44,16 @@ const isOrdinary = ({ name, externalFileAttributes }: ZipEntry): boolean => {
   return plain && (kind === 0 || kind === 0o100000);
 };
 
+/** Windows ignores upper case, and dots and spaces at the end; macOS ignores upper case. The second file replaces the first. */
+const alikeName = (path: string): string => {
+  const trimmed = path.split('/').map((part) => {
+    let end = part.length;
+    while (end > 0 && '. '.includes(part.charAt(end - 1))) end -= 1;
+    return part.slice(0, end);
+  });
+  return trimmed.join('/').toLowerCase();
+};
+
 /** The entries of the zip's directory. Only those count: bytes between them are read by no program. */
 const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
   const tooLarge = () =>
@@ -63,13 +62,15 @@ const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
       'The file is larger than a browser can verify. Verify it with verify.py, which GET /verifier names.',
     );
   if (zip.size > LIMITS.bytes) throw tooLarge();
-  const { entries } = await unzipRaw(reader).catch((error: unknown) => {
-    if (error instanceof NotChecked) throw error;
-    throw new NotChecked(
-      'not_a_zip',
-      'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
-    );
-  });
+  const { entries } = await checkDirectory(zip)
+    .then(() => unzipRaw(reader))
+    .catch((error: unknown) => {
+      if (error instanceof NotChecked) throw error;
+      throw new NotChecked(
+        'not_a_zip',
+        'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
+      );
+    });
   const sizes = entries.map(({ size, compressedSize }) => Math.max(size, compressedSize));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (entries.length > LIMITS.files || total > LIMITS.bytes || sizes.some((size) => size > LIMITS.file))
@@ -97,12 +98,15 @@ export const readDossierZip = async (
   const entries = await listEntries(zip, reader);
   const folder = commonFolder(entries.map(({ name }) => name));
   const files = new DossierFiles();
+  const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     onProgress(index, entries.length);
     const path = entry.name.slice(folder.length);
+    const alike = alikeName(path);
     if (!isOrdinary(entry)) problem('irregular_file', { file: path });
-    else if (files.has(path)) problem('file_repeated', { file: path });
+    else if (names.has(alike)) problem('file_repeated', { file: path });
     else {
+      names.add(alike);
       try {
         const bytes = new Uint8Array(await entry.arrayBuffer());
         const digest = bytesToHex(sha256(bytes));
