@@ -157,7 +157,8 @@ export const openSealers = ({ stamp, onFailure }: OpenSealerDeps): (() => Sealer
       stamp: async (bytes) => {
         const stamped = await request(bytes);
         if (stamped?.certificates.every((certificate) => contained.includes(certificate))) return stamped.tokenBytes;
-        if (stamped) onFailure(new Error('the authority has changed its certificates; the next dossier contains them'));
+        if (stamped)
+          onFailure(new Error('the authority used other certificates than before; the next dossier contains them'));
         return null;
       },
     };
