@@ -71,6 +71,10 @@ MAX_FILES, MAX_BYTES = 1000000, 8 * 1024 ** 3
 # An extra field of a zip file with another name of a file, which some programs use instead. No dossier has it.
 OTHER_NAME = 0x7075
 RESULTS = {0: 'holds', 1: 'does_not_hold', 2: 'not_checked'}
+# Tables of earlier releases have no grades.
+CHECKS_COLUMNS = ['id', 'checked_at', 'vat_number', 'country_code', 'verdict', 'valid', 'name', 'address',
+                  'requester_vat_number', 'consultation_number', 'reference', 'request_id', 'response_hash', 'timestamp',
+                  'anchor_seq', 'evidence_grade']
 COVERAGE = 'coverage/results.csv'
 COVERAGE_COLUMNS = ['coverage', 'vat_number_read', 'supply_date_read', 'check_id', 'checked_at', 'age_days',
                     'evidence_grade', 'error']
@@ -250,12 +254,21 @@ def reject_duplicate_keys(pairs):
     return dict(pairs)
 
 
-def reject_constant(name):
-    raise ValueError('%s is not JSON' % name)
+def whole_number(text):
+    """The numbers that a dossier contains. Programs read and write others in different ways."""
+    if not re.fullmatch('-?[0-9]{1,15}', text):
+        raise ValueError('%s is not a whole number of a dossier' % text[:40])
+    return int(text)
 
 
 def parse_json(data):
-    return json.loads(data.decode('utf-8'), object_pairs_hook=reject_duplicate_keys, parse_constant=reject_constant)
+    return json.loads(data.decode('utf-8'), object_pairs_hook=reject_duplicate_keys, parse_int=whole_number,
+                      parse_float=whole_number, parse_constant=whole_number)
+
+
+def is_number(*values):
+    """Whether all are numbers of a dossier. In Python, True is equal to 1."""
+    return all(type(value) is int for value in values)
 
 
 def canonical(value):
@@ -265,7 +278,8 @@ def canonical(value):
 
 def seconds_of(text):
     """Converts a time in the format of the service to seconds since 1970."""
-    if not re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z', text):
+    # Other digits than these are numbers to Python too, and so is a 60th second.
+    if not re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d+)?Z', text, re.ASCII):
         raise ValueError('not a time: %s' % text[:40])
     return calendar.timegm(time.strptime(text[:19], '%Y-%m-%dT%H:%M:%S'))
 
@@ -879,7 +893,7 @@ def check_body(path, recorded, found):
         data = read(path)
     elif path in found:
         report_problem('body_unexpected', file=path)
-    if len(data) != recorded['size'] or sha256(data).hex() != recorded['sha256']:
+    if not is_number(recorded['size']) or len(data) != recorded['size'] or sha256(data).hex() != recorded['sha256']:
         report_problem('body_differs', file=path)
 
 
@@ -892,7 +906,7 @@ def check_exchanges(found, hashes):
             report_problem('exchange_unclaimed', file=path)
         record, stem = parse_json(read(path)), path[:-5]
         check_body(stem + '.request', record['request'], found)
-        if record['response']:
+        if record['response'] is not None:
             check_body(stem + '.response', record['response'], found)
             bodies.discard(stem + '.response')
         bodies.discard(stem + '.request')
@@ -935,6 +949,18 @@ def anchors_between(found):
     return between
 
 
+def is_anchor(value):
+    """Whether a value has the form of an anchor. `value`: an object."""
+    return (set(value) == ANCHOR_KEYS and is_number(value['v'], value['seq'], value['tree_size'])
+            and value['v'] == 1 and value['seq'] >= 1 and value['tree_size'] >= 1 and value['alg'] == TREE
+            and bool(re.fullmatch(r'.{19}\.\d{3}Z', value['closed_at'], re.ASCII))
+            and is_hash(value['root']) and is_hash(value['prev_anchor_hash']))
+
+
+def is_hash(value):
+    return isinstance(value, str) and bool(re.fullmatch('[0-9a-f]{64}', value))
+
+
 def check_anchors(found):
     """The anchors by `seq`, and whether each known one, also between them, contains the hash of the one before."""
     anchors, previous, linked = {}, None, {}
@@ -950,7 +976,7 @@ def check_anchors(found):
     for number, (path, data) in sorted(records.items()):
         context['reading'] = path
         anchor = parse_json(data)
-        if canonical(anchor) != data or set(anchor) != ANCHOR_KEYS or anchor['v'] != 1 or anchor['alg'] != TREE:
+        if canonical(anchor) != data or not is_anchor(anchor):
             report_problem('anchor_form', file=path)
         if anchor['seq'] != number:
             report_problem('anchor_renamed', file=path, seq=anchor['seq'])
@@ -979,7 +1005,10 @@ def check_proofs(hashes, anchors, rows):
     proved, positions = {}, set()
     for line in filter(None, read('proofs.jsonl').split(b'\n')):
         proof = parse_json(line)
-        check_id, seq, index = proof['id'], proof['anchor_seq'], proof['leaf_index']
+        check_id, seq, index, path = proof['id'], proof['anchor_seq'], proof['leaf_index'], proof['path']
+        if not (isinstance(check_id, str) and is_number(seq, index, proof['tree_size']) and isinstance(path, list)
+                and all(map(is_hash, path))):
+            raise ValueError('not a proof')
         anchor = anchors.get(seq)
         if check_id in proved or (seq, index) in positions:
             report_problem('proof_repeated', check_id=check_id, seq=seq)
@@ -988,7 +1017,7 @@ def check_proofs(hashes, anchors, rows):
         if check_id not in hashes or anchor is None:
             report_problem('proof_unclaimed', check_id=check_id, seq=seq)
             continue
-        root = root_of(hashes[check_id], index, proof['tree_size'], [bytes.fromhex(node) for node in proof['path']])
+        root = root_of(hashes[check_id], index, proof['tree_size'], [bytes.fromhex(node) for node in path])
         if proof['tree_size'] != anchor['tree_size'] or root is None or root.hex() != anchor['root']:
             report_problem('proof_wrong', check_id=check_id, seq=seq)
         if rows.get(check_id, {}).get('anchor_seq') != str(seq):
@@ -1006,6 +1035,8 @@ def check_proofs(hashes, anchors, rows):
 
 def day_of(text):
     """The day of a date or a time, counted from 1970."""
+    if not re.match(r'\d{4}-\d\d-\d\d', text, re.ASCII):
+        raise ValueError('not a date: %s' % text[:40])
     return calendar.timegm(time.strptime(text[:10], '%Y-%m-%d')) // 86400
 
 
@@ -1021,32 +1052,28 @@ def check_coverage(found, bodies):
     if COVERAGE not in found:
         return 0
     covered = absent = row = 0
-    context['reading'] = COVERAGE
-    # A cell may be as long as the uploaded file. Python's limit is 131 072 characters; this one fits every platform.
-    csv.field_size_limit(2 ** 31 - 1)
-    with open(path_of(COVERAGE), encoding='utf-8-sig', newline='') as file:
-        table = csv.reader(file, strict=True)
-        if next(table, [])[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
-            report_problem('coverage_columns', file=COVERAGE)
-            return 0
-        for row, cells in enumerate(filter(None, table), 1):
-            line = dict(zip(COVERAGE_COLUMNS, cells[-len(COVERAGE_COLUMNS):]))
-            if line['coverage'] != 'covered':
-                continue
-            covered += 1
-            check = bodies.get(line['check_id'])
-            if check is None:
-                absent += 1
-                continue
-            reason = unproved(check, line['supply_date_read'])
-            if reason:
-                report_problem('coverage_unproved', file=COVERAGE, row=row, check_id=check['id'], reason=reason)
-            age = day_of(line['supply_date_read']) - day_of(check['checked_at'])
-            expected = {'vat_number_read': check['vat_number'], 'checked_at': check['checked_at'], 'age_days': str(age),
-                        'evidence_grade': check.get('evidence_grade', line['evidence_grade'])}
-            for column in (name for name, value in expected.items() if line[name] != value):
-                report_problem('coverage_cell', file=COVERAGE, row=row, check_id=check['id'], column=column)
-    print_line('ok' if not problems else '-', '%d supply line(s), %d of them covered: compared with their checks'
+    header, rows = read_table(COVERAGE)
+    if header[-len(COVERAGE_COLUMNS):] != COVERAGE_COLUMNS:
+        report_problem('coverage_columns', file=COVERAGE)
+        return 0
+    for row, cells in enumerate(rows, 1):
+        line = dict(zip(COVERAGE_COLUMNS, cells[-len(COVERAGE_COLUMNS):]))
+        if line['coverage'] != 'covered':
+            continue
+        check = bodies.get(line['check_id'])
+        if check is None:
+            absent += 1
+            continue
+        covered += 1
+        reason = unproved(check, line['supply_date_read'])
+        if reason:
+            report_problem('coverage_unproved', file=COVERAGE, row=row, check_id=check['id'], reason=reason)
+        age = day_of(line['supply_date_read']) - day_of(check['checked_at'])
+        expected = {'vat_number_read': check['vat_number'], 'checked_at': check['checked_at'], 'age_days': str(age),
+                    'evidence_grade': check.get('evidence_grade', line['evidence_grade'])}
+        for column in (name for name, value in expected.items() if line[name] != value):
+            report_problem('coverage_cell', file=COVERAGE, row=row, check_id=check['id'], column=column)
+    print_line('ok' if not problems else '-', '%d supply line(s), %d of them covered by a check of the dossier'
                % (row, covered))
     if absent:
         print_line('note', '%d covered supply line(s) without a check in the dossier, because it was deleted before the export: '
@@ -1056,10 +1083,27 @@ def check_coverage(found, bodies):
 
 # --- The whole dossier --------------------------------------------------------------------------------------------
 
-def read_rows(path):
+def read_table(path):
+    """The header and the rows of a table. Every cell must be below a column, or a spreadsheet would show it elsewhere."""
     context['reading'] = path
+    # A cell may be as long as the uploaded file. Python's limit is 131 072 characters; this one fits every platform.
+    csv.field_size_limit(2 ** 31 - 1)
     with open(path_of(path), encoding='utf-8-sig', newline='') as file:
-        return list(csv.DictReader(file, strict=True))
+        header, *rows = list(filter(None, csv.reader(file, strict=True))) or [[]]
+    if any(len(cells) != len(header) for cells in rows):
+        raise ValueError('a row has more or fewer cells than the table has columns')
+    return header, rows
+
+
+def read_rows(path):
+    """The rows of a table by the names of its columns."""
+    header, rows = read_table(path)
+    # Of two columns with one name, only one would be compared.
+    if len(set(header)) != len(header):
+        raise ValueError('a column occurs twice')
+    if path == 'checks.csv' and header not in (CHECKS_COLUMNS, CHECKS_COLUMNS[:-1]):
+        raise ValueError('it has other columns than every release has written')
+    return [dict(zip(header, cells)) for cells in rows]
 
 
 def numbers_in(found):
@@ -1073,7 +1117,7 @@ def numbers_in(found):
 def check_counts(stated, counted):
     context['counts'].update(counted)
     for name, count in counted.items():
-        if stated.get(name) != count:
+        if not is_number(stated.get(name)) or stated[name] != count:
             report_problem('count_differs', file='manifest.json', stated=stated.get(name), name=name, found=count)
 
 
@@ -1111,7 +1155,7 @@ def verify(roots_given):
     check_sums(found)
     manifest = parse_json(read('manifest.json'))
     stated, _ = manifest['counts'], seconds_of(manifest['created_at'])
-    if manifest['format'] != 'vat-evidence-dossier' or manifest['version'] != 1:
+    if manifest['format'] != 'vat-evidence-dossier' or not is_number(manifest['version']) or manifest['version'] != 1:
         report_problem('format_unknown', file='manifest.json')
     table = read_rows('checks.csv')
     rows = {row['id']: row for row in table}

@@ -76,8 +76,17 @@ export const checkAnchors = (
   return { anchors, links };
 };
 
-const HASH = /^[0-9a-f]{64}$/;
-const PROOF_KEYS = ['id', 'anchor_seq', 'leaf_index', 'tree_size', 'path'];
+const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+
+type Proof = { id: string; anchor_seq: number; leaf_index: number; tree_size: number; path: string[] };
+
+const parseProof = (line: string): Proof => {
+  const { id, anchor_seq, leaf_index, tree_size, path } = parseObject(line);
+  const numbers = [anchor_seq, leaf_index, tree_size];
+  if (typeof id !== 'string' || !numbers.every(Number.isSafeInteger) || !Array.isArray(path) || !path.every(isHash))
+    throw new Error('not a proof');
+  return { id, anchor_seq, leaf_index, tree_size, path } as Proof;
+};
 
 /** Verifies the inclusion proof of every anchored check. Returns the `seq` of its anchor by the id of the check. */
 export const checkProofs = (
@@ -89,10 +98,7 @@ export const checkProofs = (
   const positions = new Set<string>();
   for (const line of readText(files, 'proofs.jsonl').split('\n')) {
     if (line === '') continue;
-    const proof = parseObject(line);
-    if (PROOF_KEYS.some((key) => !(key in proof))) throw new Error('not a proof');
-    const { id, anchor_seq, leaf_index, tree_size, path } = proof;
-    const [check_id, seq] = [String(id), Number(anchor_seq)];
+    const { id: check_id, anchor_seq: seq, leaf_index, tree_size, path } = parseProof(line);
     const position = `${seq} ${leaf_index}`;
     if (proved.has(check_id) || positions.has(position)) report.problem('proof_repeated', { check_id, seq });
     proved.set(check_id, seq);
@@ -103,16 +109,14 @@ export const checkProofs = (
       report.problem('proof_unclaimed', { check_id, seq });
       continue;
     }
-    const hashes = Array.isArray(path) && path.every((one) => HASH.test(String(one))) ? path.map(String) : null;
     const holds =
-      hashes !== null &&
       tree_size === anchor.size &&
-      HASH.test(anchor.root) &&
+      isHash(anchor.root) &&
       verifyInclusion({
         leaf: hexToBytes(check.hash),
-        index: Number(leaf_index),
+        index: leaf_index,
         size: anchor.size,
-        path: hashes.map(hexToBytes),
+        path: path.map(hexToBytes),
         root: hexToBytes(anchor.root),
       });
     if (!holds) report.problem('proof_wrong', { check_id, seq });

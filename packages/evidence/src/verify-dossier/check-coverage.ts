@@ -1,6 +1,6 @@
 import type { FoundChecks } from './check-records.js';
 import { counted, type ReportBuilder } from './dossier-report.js';
-import { type Json, readCells, readText } from './read-content.js';
+import { dayOf, type Json, readCellsBelow } from './read-content.js';
 import type { DossierFiles } from './read-dossier-zip.js';
 
 const COVERAGE = 'coverage/results.csv';
@@ -11,12 +11,6 @@ const COLUMNS = [
   'error',
 ] as const;
 
-const dayOf = (text: unknown): number => {
-  const milliseconds = Date.parse(`${String(text).slice(0, 10)}T00:00:00Z`);
-  if (Number.isNaN(milliseconds)) throw new Error(`not a date: ${String(text).slice(0, 40)}`);
-  return milliseconds / 86_400_000;
-};
-
 /** Why a check does not cover a supply of that date, or null. */
 const findReason = ({ verdict, checked_at }: Json, supplyDate: string | undefined): string | null => {
   if (verdict !== 'valid') return 'did not say valid';
@@ -26,7 +20,7 @@ const findReason = ({ verdict, checked_at }: Json, supplyDate: string | undefine
 /** Compares each supply that the results call covered with the check that covers it. Returns the number of supplies. */
 export const checkCoverage = (files: DossierFiles, checks: FoundChecks, report: ReportBuilder): number => {
   if (!files.has(COVERAGE)) return 0;
-  const [header = [], ...rows] = readCells(readText(files, COVERAGE));
+  const { header, rows } = readCellsBelow(files, COVERAGE);
   if (header.slice(-COLUMNS.length).join() !== COLUMNS.join()) {
     report.problem('coverage_columns', { file: COVERAGE });
     return 0;
@@ -35,12 +29,12 @@ export const checkCoverage = (files: DossierFiles, checks: FoundChecks, report: 
   for (const [index, cells] of rows.entries()) {
     const [status, number, supplyDate, check_id = '', checkedAt, age, grade] = cells.slice(-COLUMNS.length);
     if (status !== 'covered') continue;
-    covered += 1;
     const body = checks.get(check_id)?.body;
     if (!body) {
       absent += 1;
       continue;
     }
+    covered += 1;
     const place = { file: COVERAGE, row: index + 1, check_id };
     const reason = findReason(body, supplyDate);
     if (reason !== null) report.problem('coverage_unproved', { ...place, reason });
@@ -48,7 +42,7 @@ export const checkCoverage = (files: DossierFiles, checks: FoundChecks, report: 
       ['vat_number_read', number, body.vat_number],
       ['checked_at', checkedAt, body.checked_at],
       ['age_days', age, String(dayOf(supplyDate) - dayOf(body.checked_at))],
-      ['evidence_grade', grade, body.evidence_grade ?? grade],
+      ['evidence_grade', grade, 'evidence_grade' in body ? body.evidence_grade : grade],
     ];
     for (const [column, cell, value] of expected)
       if (cell !== value) report.problem('coverage_cell', { ...place, column });

@@ -34,13 +34,23 @@ const countKeys = (value: unknown): number =>
 /** Texts in JSON; in an object a key is followed by a colon. */
 const TEXTS = /"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g;
 
-/** Throws for another text, and for an object that has a key twice, which readers understand differently. */
+/** Numbers that no dossier contains, as programs read and write them in different ways: with a fraction, an exponent, or large. */
+const OTHER_NUMBER = /\d[.eE]|\d{16}/;
+
+/**
+ * Throws for another text, and for what readers understand differently: an object that has a key twice, and a number that is not a
+ * whole one of at most 15 digits.
+ */
 export const parseObject = (text: string): Json => {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
   let keys = 0;
-  for (const [, colon] of text.matchAll(TEXTS)) if (colon !== '') keys += 1;
+  const withoutTexts = text.replace(TEXTS, (_, colon: string) => {
+    if (colon !== '') keys += 1;
+    return ' ';
+  });
   if (keys !== countKeys(value)) throw new Error('a key occurs twice');
+  if (OTHER_NUMBER.test(withoutTexts)) throw new Error('a number is not a whole number of a dossier');
   return value as Json;
 };
 
@@ -51,11 +61,11 @@ export const objectIn = (value: Json, key: string): Json => {
   return member as Json;
 };
 
-/** The rows of a CSV text as RFC 4180 and our own tables write them, without empty lines. Throws for other texts. */
+/** The rows of a CSV text as RFC 4180 and our own tables write them, without blank lines. Throws for other texts. */
 export const readCells = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];
-  const next = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+  const next = /(?:"([^"]*(?:""[^"]*)*)"|((?:[^",\r\n][^,\r\n]*)?))(,|\r\n|\n|\r|$)/y;
   next.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (next.lastIndex < text.length || row.length > 0) {
     const at = next.lastIndex;
@@ -63,7 +73,7 @@ export const readCells = (text: string): string[][] => {
     if (!cell) throw new Error(`a table cannot be read after ${at} characters`);
     row.push(cell[1]?.replaceAll('""', '"') ?? cell[2] ?? '');
     if (cell[3] === ',') continue;
-    if (row.length > 1 || row[0] !== '') rows.push(row);
+    if (row.length > 1 || cell[0] !== cell[3]) rows.push(row);
     row = [];
   }
   return rows;
@@ -72,8 +82,20 @@ export const readCells = (text: string): string[][] => {
 /** A row of a table with a header, by the names of its columns. */
 export type Row = Record<string, string | undefined>;
 
-export const readTable = (files: DossierFiles, path: string): Row[] => {
+/** The header and the rows of a table. Every cell must be below a column, or a spreadsheet would show it elsewhere. */
+export const readCellsBelow = (files: DossierFiles, path: string): { header: string[]; rows: string[][] } => {
   const [header = [], ...rows] = readCells(readText(files, path));
+  if (rows.some(({ length }) => length !== header.length))
+    throw new Error('a row has more or fewer cells than the table has columns');
+  return { header, rows };
+};
+
+/** The rows of a table by the names of its columns. Of two columns with one name, only one would be compared. */
+export const readTable = (files: DossierFiles, path: string, columns?: readonly (readonly string[])[]): Row[] => {
+  const { header, rows } = readCellsBelow(files, path);
+  if (new Set(header).size !== header.length) throw new Error('a column occurs twice');
+  if (columns && !columns.some((known) => JSON.stringify(known) === JSON.stringify(header)))
+    throw new Error('it has other columns than every release has written');
   return rows.map((cells) => Object.fromEntries(header.map((name, column) => [name, cells[column]])));
 };
 
@@ -83,13 +105,23 @@ export const cellIn = (row: Row, column: string): string | undefined => {
   return row[column];
 };
 
+/** Milliseconds since 1970. Throws for a time that does not exist, such as 30 February or 24:00, which `Date.parse` accepts. */
+const millisecondsOf = (time: string): number => {
+  const milliseconds = Date.parse(`${time}Z`);
+  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 19) !== time)
+    throw new Error(`not a time: ${time.slice(0, 40)}`);
+  return milliseconds;
+};
+
+/** Days since 1970 of the date with which a text begins. Throws for others. */
+export const dayOf = (text: unknown): number =>
+  Math.floor(millisecondsOf(`${String(text).slice(0, 10)}T00:00:00`) / 86_400_000);
+
 /** Seconds since 1970 of a time in the format of the service. Throws for others. */
 export const secondsOf = (text: unknown): number => {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text))
     throw new Error(`not a time: ${String(text).slice(0, 40)}`);
-  const milliseconds = Date.parse(`${text.slice(0, 19)}Z`);
-  if (Number.isNaN(milliseconds)) throw new Error(`not a time: ${text}`);
-  return milliseconds / 1_000;
+  return millisecondsOf(text.slice(0, 19)) / 1_000;
 };
 
 /** `2026-11-20 14:00:00 UTC`. */

@@ -53,7 +53,10 @@ describe('the verifier in the browser', () => {
       [1, 4].map(async (checks) => verify(await auditor.makeDossier(checks, stampsOf(auditor.authority)))),
     );
     expect(one?.passed).toContain('1 check is in the form that was hashed, and agrees with checks.csv.');
-    expect(one?.passed).toContain('1 of 2 supplies is covered, as the checks say.');
+    // The check that covers a supply is not in this dossier.
+    expect(one?.passed).toContain('0 of 2 supplies are covered, as the checks say.');
+    expect(one?.notes.join()).toContain('1 covered supply has no check in the dossier');
+    expect(four?.passed).toContain('1 of 2 supplies is covered, as the checks say.');
     expect(one?.notes).toContain('1 check was not in an anchor yet when the dossier was made.');
     expect(four?.passed).toContain('1 anchor is a chain.');
     expect(four?.passed).toContain('4 checks are in the form that was hashed, and agree with checks.csv.');
@@ -147,7 +150,8 @@ describe('the verifier in the browser', () => {
     });
   });
 
-  it('reads tables as RFC 4180 writes them', () => {
+  it('reads tables as RFC 4180 writes them, and a quote inside a cell as verify.py does', () => {
+    expect(readCells('a"b"c,x\r\n""\r\n\r\n')).toEqual([['a"b"c', 'x'], ['']]);
     expect(readCells('\ufeffa,"b ""c""\nd",\r\n,x\n')).toEqual([
       ['a', 'b "c"\nd', ''],
       ['', 'x'],

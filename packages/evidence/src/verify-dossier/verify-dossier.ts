@@ -1,7 +1,7 @@
 import { checkAnchors, checkProofs } from './check-anchors.js';
 import { checkCoverage } from './check-coverage.js';
 import { checkExpired } from './check-expired.js';
-import { type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
+import { CHECKS_COLUMNS, type CheckRows, checkChecks, checkExchanges, checkSums } from './check-records.js';
 import { checkStamps } from './check-stamps.js';
 import { checkTimes, noteProvedTimes } from './check-times.js';
 import { counted, type DossierReport, NotChecked, openReport, type ReportBuilder } from './dossier-report.js';
@@ -37,7 +37,7 @@ const checkCounts = (stated: Json, counted: Readonly<Record<string, number>>, re
 /** The VAT number of each check, for the sentences of problems. An unreadable table is reported when its rows are compared. */
 const nameNumbers = (files: DossierFiles, { numbers }: ReportBuilder): void => {
   try {
-    const table = readTable(files, 'checks.csv');
+    const table = readTable(files, 'checks.csv', CHECKS_COLUMNS);
     for (const row of table) numbers.set(cellIn(row, 'id') ?? '', cellIn(row, 'vat_number') ?? '');
   } catch {
     numbers.clear();
@@ -51,7 +51,7 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   const [counts, createdAt] = [objectIn(manifest, 'counts'), secondsOf(manifest.created_at)];
   if (manifest.format !== 'vat-evidence-dossier' || manifest.version !== 1)
     report.problem('format_unknown', { file: 'manifest.json' });
-  const table = readTable(files, 'checks.csv');
+  const table = readTable(files, 'checks.csv', CHECKS_COLUMNS);
   const rows: CheckRows = new Map(table.map((row) => [cellIn(row, 'id') ?? '', row]));
   if (rows.size !== table.length) report.problem('check_repeated', { file: 'checks.csv' });
   onProgress?.({ step: 'records', done: 0, total: 1 });

@@ -143,6 +143,20 @@ describe('a forger who gets a new SHA256SUMS.tsr from the real authority', () =>
     expect(cell).toContain(`checks.csv differs from checks/${CHECK}.json in vat_number`);
     const verdict = await forged((copy) => copy.replace('manifest.json', '"valid": 7', '"valid": 6'));
     expect(verdict).toContain('manifest.json counts 6 valid; there are 7');
+    // What a spreadsheet shows in the place of a column that is compared.
+    const wide = await forged(async (copy) => {
+      const table = await copy.read('checks.csv');
+      await copy.write('checks.csv', table.replace(/\r\n/g, ',invalid\r\n').replace(',invalid\r\n', ',Verdict\r\n'));
+    });
+    expect(wide).toContain('checks.csv cannot be read, so the rest cannot be checked: ValueError it has other columns');
+    const doubled = await forged((copy) => copy.replace('requests.csv', ',status,', ',reason,'));
+    expect(doubled).toContain(
+      'requests.csv cannot be read, so the rest cannot be checked: ValueError a column occurs twice',
+    );
+    const beside = await forged((copy) =>
+      copy.replace('coverage/results.csv', ',missing,', `,covered,DE1,2024-11-25,${CHECK},,,,,missing,`),
+    );
+    expect(beside).toContain('a row has more or fewer cells than the table has columns');
     const spaced = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{ '));
     expect(spaced).toContain('not in the form that is hashed');
     const twice = await forged((copy) => copy.replace(`checks/${CHECK}.json`, '{', '{"valid":false,'));
