@@ -258,13 +258,16 @@ test.each([
   ['localhost', ['account', 'list'], /ECONNREFUSED/],
   ['localhost', ['tsa-root', 'list'], /ECONNREFUSED 127\.0\.0\.1:1/],
   ['localhost', ['migrate'], /ECONNREFUSED 127\.0\.0\.1:1/],
-])('a database at %s that does not answer gives an error in JSON for %j, with the reason', async (host, words, reason) => {
-  const settings = {
-    ...world.settings,
-    DATABASE_URL: `postgresql://nobody@${host}:1/none`,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TWO_ADDRESSES)}`,
-  };
-  const { code, stdout } = await runProgram('apps/admin/dist/main.js', words, settings, true);
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.stringMatching(reason) } });
-});
+])(
+  'a database at %s that does not answer gives an error in JSON for %j, with the reason',
+  async (host, words, reason) => {
+    const settings = {
+      ...world.settings,
+      DATABASE_URL: `postgresql://nobody@${host}:1/none`,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TWO_ADDRESSES)}`,
+    };
+    const { code, stdout } = await runProgram('apps/admin/dist/main.js', words, settings, true);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.stringMatching(reason) } });
+  },
+);

@@ -165,14 +165,12 @@ test('a JSON body with a declared length over its limit is refused before it is 
 });
 
 test('a JSON body without a declared length is refused while it is sent', async () => {
-  const { socket, answer } = await open();
-  socket.write(
-    head('Content-Type: application/json', 'Transfer-Encoding: chunked').replace('/v1/batches', '/v1/checks'),
-  );
-  socket.write(`10001\r\n${' '.repeat(65_537)}\r\n`);
-  await until('the refusal', () => answer().includes('BAD_REQUEST'));
-  expect(answer()).toContain('over 64 KiB');
-  socket.destroy();
+  const { send, text, close } = await open();
+  send(head('Content-Type: application/json', 'Transfer-Encoding: chunked').replace('/v1/batches', '/v1/checks'));
+  send(`10001\r\n${' '.repeat(65_537)}\r\n`);
+  await until('the refusal', () => text().includes('BAD_REQUEST'));
+  expect(text()).toContain('over 64 KiB');
+  close();
 });
 
 test('a refused client that reads only when it can no longer send gets the answer and is then disconnected', async () => {

@@ -207,7 +207,7 @@ test('the time-out of statements that a role has does not end a restore, not eve
   const target = await newDatabase();
   await migrate(target, firstRelease);
   // Makes reading the rows of one table slow: for its index when they are inserted, and for its statistics.
-  await run(
+  await runSql(
     target,
     `CREATE FUNCTION slow(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
        $$ BEGIN PERFORM pg_sleep(0.6); RETURN $1; END $$;
@@ -215,7 +215,9 @@ test('the time-out of statements that a role has does not end a restore, not eve
      ALTER DATABASE ${new URL(target).pathname.slice(1)} SET statement_timeout = '1s'`,
   );
   await restoreBackup(target, backup, firstRelease);
-  expect(await run(target, `SELECT reltuples FROM pg_class WHERE oid = 'owner'::regclass`)).toEqual([{ reltuples: 2 }]);
+  expect(await runSql(target, `SELECT reltuples FROM pg_class WHERE oid = 'owner'::regclass`)).toEqual([
+    { reltuples: 2 },
+  ]);
 });
 
 describe('a restore is refused and changes nothing', () => {
