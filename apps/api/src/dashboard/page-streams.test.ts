@@ -115,7 +115,7 @@ test('updates of an account reach each of its pages until they disconnect', asyn
   });
 });
 
-test('while Redis is away pages are notified to read everything, and once more when it is back', async () => {
+test('while Redis is away pages read everything again, and once more when it is back', async () => {
   const one = join('a', 's1');
   await one.ready;
   expect(one.text).not.toContain('changed');
