@@ -32,6 +32,13 @@ describe('a dossier', () => {
     expect(await verifyDossier(await zipFolder(auditor.original))).toMatchObject({ result: 'holds', problems: [] });
   });
 
+  it('holds with certificates that no time-stamp in it needs', async () => {
+    const [own, other] = [stampsOf(auditor.authority), stampsOf(auditor.makeAuthority('Other'))];
+    const certificates = [...own.certificates, ...other.certificates];
+    const folder = await auditor.makeDossier(1, { ...own, certificates });
+    expect(await verify(folder)).toEqual({ code: 0, output: expect.stringMatching(/\nALL HOLDS\.\n$/) });
+  });
+
   // OpenSSL 3 divides some of its arguments at these.
   it('verifies in a folder whose name has spaces and commas', async () => {
     const folder = path.join(await auditor.makeFolder(), 'Müller, Prüfung 2026');
