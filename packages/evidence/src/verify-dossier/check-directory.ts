@@ -23,10 +23,11 @@ const refuse = (): never => {
   throw new Error('programs could find different files in it');
 };
 
-/** How many entries there are in the directory. Throws if it is truncated, or has another name of a file. */
-const countEntries = (directory: DataView): number => {
-  let entries = 0;
-  for (let at = 0; at < directory.byteLength; entries += 1) {
+/** Where the header before each file begins. Throws if the directory is truncated, or has another name of a file. */
+const readOffsets = (directory: DataView): number[] => {
+  const offsets: number[] = [];
+  for (let at = 0; at < directory.byteLength; ) {
+    offsets.push(directory.getUint32(at + 42, true));
     const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((field) => directory.getUint16(at + field, true));
     const extraEnd = at + 46 + name + extra;
     for (let field = extraEnd - extra; field + 4 <= extraEnd; field += 4 + directory.getUint16(field + 2, true))
@@ -34,15 +35,15 @@ const countEntries = (directory: DataView): number => {
     at = extraEnd + comment;
     if (at > directory.byteLength) refuse();
   }
-  return entries;
+  return offsets;
 };
 
 /**
  * Throws an Error if another program could find other files in a zip. Programs look for its directory at the position that the end
  * of the file states, or directly before that end, read all of it, or the stated number of entries, and may find a second name of a
- * file.
+ * file. Returns where the header before each file begins.
  */
-export const checkDirectory = async (zip: Blob): Promise<void> => {
+export const checkDirectory = async (zip: Blob): Promise<number[]> => {
   const start = Math.max(0, zip.size - MAX_COMMENT - END.length - FAR_END.length);
   const tail = new DataView((await readPart(zip.slice(start, zip.size))).buffer);
   let at = tail.byteLength - END.length;
@@ -68,5 +69,6 @@ export const checkDirectory = async (zip: Blob): Promise<void> => {
   const comment = tail.getUint16(at + 20, true);
   if (here !== count || offset + size !== start + end || at + END.length + comment !== tail.byteLength) refuse();
   const directory = new DataView((await readPart(zip.slice(offset, offset + size))).buffer);
-  if (countEntries(directory) !== count) refuse();
+  const offsets = readOffsets(directory);
+  return offsets.length === count ? offsets : refuse();
 };

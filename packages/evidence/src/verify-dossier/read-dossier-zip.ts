@@ -19,6 +19,8 @@ export class DossierFiles extends Map<string, ReadFile> {
 /** Limits of what is read. A dossier of 10 000 checks has some 70 000 files and 200 MB. */
 const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
 const WINDOW_BYTES = 4 * 1024 ** 2;
+/** Of the header before a file, without its name. */
+const HEADER_BYTES = 30;
 
 /** Reads a zip in windows: a call for each of 70 000 files takes too long. */
 const windowReader = (zip: Blob): Reader => {
@@ -54,23 +56,36 @@ const alikeName = (path: string): string => {
   return trimmed.join('/').toLowerCase();
 };
 
+/** An entry, and where the header before its bytes begins. */
+type PlacedEntry = ZipEntry & { offset: number };
+
+/** Whether the header before a file has the name that is in the directory. Programs that read a zip from its start use that one. */
+const hasSameName = async (reader: Reader, { offset, nameBytes }: PlacedEntry): Promise<boolean> => {
+  const header = await reader.read(offset, HEADER_BYTES + nameBytes.length);
+  return nameBytes.every((byte, at) => byte === header[HEADER_BYTES + at]);
+};
+
 /** The entries of the zip's directory. Only those count: bytes between them are read by no program. */
-const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
+const listEntries = async (zip: Blob, reader: Reader): Promise<PlacedEntry[]> => {
   const tooLarge = () =>
     new NotChecked(
       'too_large',
       'The file is larger than a browser can verify. Verify it with verify.py, which GET /verifier names.',
     );
   if (zip.size > LIMITS.bytes) throw tooLarge();
-  const { entries } = await checkDirectory(zip)
-    .then(() => unzipRaw(reader))
-    .catch((error: unknown) => {
-      if (error instanceof NotChecked) throw error;
-      throw new NotChecked(
-        'not_a_zip',
-        'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
-      );
-    });
+  const open = async (): Promise<PlacedEntry[]> => {
+    const offsets = await checkDirectory(zip);
+    return (await unzipRaw(reader)).entries.map((entry, index) =>
+      Object.assign(entry, { offset: offsets[index] ?? 0 }),
+    );
+  };
+  const entries = await open().catch((error: unknown) => {
+    if (error instanceof NotChecked) throw error;
+    throw new NotChecked(
+      'not_a_zip',
+      'The file is not a complete zip file. Choose the dossier.zip that was exported; if its download broke off, download it again.',
+    );
+  });
   const sizes = entries.map(({ size, compressedSize }) => Math.max(size, compressedSize));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (entries.length > LIMITS.files || total > LIMITS.bytes || sizes.some((size) => size > LIMITS.file))
@@ -108,6 +123,7 @@ export const readDossierZip = async (
     else {
       names.add(alike);
       try {
+        if (!(await hasSameName(reader, entry))) throw new Error('its header has another name');
         const bytes = new Uint8Array(await entry.arrayBuffer());
         const digest = bytesToHex(sha256(bytes));
         files.set(path, { size: bytes.length, sha256: digest, bytes: isOnlyHashed(path) ? null : bytes });

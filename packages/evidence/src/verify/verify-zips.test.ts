@@ -120,6 +120,14 @@ describe('a zip file', () => {
     expect(await verifyBoth(named)).toEqual(NOT_A_ZIP);
   });
 
+  it('does not hold if the header before a file has another name than the directory', async () => {
+    const zip = await zipOf();
+    const { offset } = directoryOf(zip);
+    const header = zip.readUInt32LE(offset + 42);
+    zip.write('X', header + 30);
+    expect(await verifyBoth(zip)).toEqual(both('does_not_hold', undefined, 'file_damaged', 'file_missing'));
+  });
+
   it('does not hold with two files whose names are the same on another machine', async () => {
     for (const name of ['Checks.CSV', 'checks.csv.', 'CHECKS.csv. .']) {
       const zip = await zipOf(undefined, [{ path: name, bytes: Buffer.from('forged') }]);
