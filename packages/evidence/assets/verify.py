@@ -1211,11 +1211,13 @@ def unpack(path, folder):
 def check_directory(path, entries):
     """Raises if another program could find other files in a zip file. Programs look for its directory at the position that the
     end of the file states, or directly before that end, read all of it, or the stated number of entries, and may find a second
-    name of a file."""
-    for extra in (entry.extra for entry in entries):
+    name or size of a file."""
+    for entry in entries:
+        if entry.compress_type == zipfile.ZIP_STORED and entry.compress_size != entry.file_size:
+            raise zipfile.BadZipFile('a file has two sizes')
         field = 0
-        while field + 4 <= len(extra):
-            kind, length = struct.unpack_from('<HH', extra, field)
+        while field + 4 <= len(entry.extra):
+            kind, length = struct.unpack_from('<HH', entry.extra, field)
             if kind == OTHER_NAME:
                 raise zipfile.BadZipFile('a file has a second name')
             field += 4 + length

@@ -120,6 +120,13 @@ describe('a zip file', () => {
     expect(await verifyBoth(named)).toEqual(NOT_A_ZIP);
   });
 
+  it('is not read if a file that is not compressed has two sizes, of which programs take either', async () => {
+    const zip = await zipOf();
+    const { offset } = directoryOf(zip);
+    zip.writeUInt32LE(zip.readUInt32LE(offset + 20) + 1, offset + 20);
+    expect(await verifyBoth(zip)).toEqual(NOT_A_ZIP);
+  });
+
   it('does not hold if the header before a file has another name than the directory', async () => {
     const zip = await zipOf();
     const { offset } = directoryOf(zip);
