@@ -27,3 +27,30 @@ test('a connection that is closed while it subscribes again leaves no rejection 
     await namespace.close();
   }
 });
+
+test('a connection to a server that became a replica is replaced once, however many commands it refuses', async () => {
+  const namespace = await openRedisNamespace();
+  const connection = connectRedis(namespace.url, 'producer', () => undefined);
+  const warnings: string[] = [];
+  const note = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', note);
+  try {
+    await until('the connection', () => connection.status === 'ready');
+    let ends = 0;
+    connection.on('close', () => {
+      ends += 1;
+    });
+    const refuse = () => connection.eval("return redis.error_reply('READONLY refused')", 0);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, refuse));
+    expect(results.map(({ status }) => status)).toEqual(results.map(() => 'rejected'));
+    await until('the new connection', () => ends === 1 && connection.status === 'ready');
+    expect(await connection.ping()).toBe('PONG');
+    // Node warns of more than ten listeners, which each further end would add one of.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ends, warnings]).toEqual([1, []]);
+  } finally {
+    process.off('warning', note);
+    connection.disconnect();
+    await namespace.close();
+  }
+});

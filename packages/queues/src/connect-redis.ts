@@ -31,11 +31,21 @@ const KEEP_ALIVE_MS = 5_000;
 
 const retryStrategy = (times: number): number => Math.min(100 * times, 1_000);
 
+/** One connection is replaced at most once in this time: the replies to what was sent together are read after its replacement has begun. */
+const REPLACED_EVERY_MS = 1_000;
+const replacedAt = new WeakMap<object, number>();
+
 /**
  * A server that became a replica refuses every write, and closes no connection. Behind a name or an address that leads to the master,
- * a new connection leads to the new one.
+ * a new connection leads to the new one. `this`: the options, of which each connection has its own.
  */
-const isOfReplica = ({ message }: Error): boolean => message.includes('READONLY');
+function isOfReplica(this: object, { message }: Error): boolean {
+  if (!message.includes('READONLY')) return false;
+  const at = performance.now();
+  if (at - (replacedAt.get(this) ?? Number.NEGATIVE_INFINITY) < REPLACED_EVERY_MS) return false;
+  replacedAt.set(this, at);
+  return true;
+}
 
 const optionsOf = (role: RedisRole) => ({
   maxRetriesPerRequest: role === 'producer' ? 1 : null,
