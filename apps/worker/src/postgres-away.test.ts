@@ -186,10 +186,10 @@ test('an outage of 5 s loses no answer of VIES and repeats no delivery, of those
     );
     return locks.length > 0;
   });
-  const asked = Array.from({ length: 20 }, () => nextNumber());
-  const answers = Promise.all(asked.map((number) => call('POST', '/v1/checks', number)));
+  const numbers = Array.from({ length: 20 }, () => nextNumber());
+  const answers = Promise.all(numbers.map((number) => call('POST', '/v1/checks', number)));
   await until('VIES to have answered them', async () => {
-    const lookups = await Promise.all(asked.map((number) => world.vies.journal(number)));
+    const lookups = await Promise.all(numbers.map((number) => world.vies.journal(number)));
     return lookups.every((ofNumber) => ofNumber.some(({ finished_at: at }) => at !== null));
   });
   await servers.postgres.kill();
@@ -202,8 +202,8 @@ test('an outage of 5 s loses no answer of VIES and repeats no delivery, of those
   await expectRecovery('killed while answers and deliveries were under way', promised);
 
   const stored = await until('the answers to be stored', async () => {
-    const rows = await world.sql<{ body: Buffer }>('SELECT body FROM "check" WHERE vat_number = ANY($1)', [asked]);
-    return rows.length === asked.length && rows;
+    const rows = await world.sql<{ body: Buffer }>('SELECT body FROM "check" WHERE vat_number = ANY($1)', [numbers]);
+    return rows.length === numbers.length && rows;
   });
   for (const { body } of stored) {
     const { checks } = JSON.parse(body.toString('utf8')) as { checks: { source: string; started_at: string }[] };
