@@ -1,4 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { until } from '@vat/testkit';
 import { createRecordings } from './recordings.js';
+
+/** Work that ends when it is told to. */
+const openWorks = (recordings: ReturnType<typeof createRecordings>, count: number) => {
+  const running: (() => void)[] = [];
+  for (let n = 0; n < count; n += 1)
+    recordings.start(`request ${n}`, () => new Promise<void>((resolve) => running.push(resolve)));
+  return {
+    running,
+    /** Ends the work that has been running longest. */
+    endOne: async () => {
+      running.shift()?.();
+      await nextTurn();
+    },
+  };
+};
+
+test('two run at once, a third when one of them takes long, and all when the process stops', async () => {
+  const recordings = createRecordings(() => undefined);
+  const works = openWorks(recordings, 40);
+  await Promise.resolve();
+  expect(works.running).toHaveLength(2);
+  await until('a third to run', () => works.running.length > 2);
+  const drained = recordings.drain();
+  await Promise.resolve();
+  expect(works.running).toHaveLength(40);
+  while (works.running.length > 0) await works.endOne();
+  await drained;
+});
+
+test('of the lookups that wait for room, one goes on for each answer that was stored', async () => {
+  const recordings = createRecordings(() => undefined);
+  const stored = openWorks(recordings, 200);
+  let admitted = 0;
+  for (let n = 0; n < 50; n += 1) void recordings.room().then(() => (admitted += 1));
+  await nextTurn();
+  expect(admitted).toBe(0);
+  await stored.endOne();
+  expect(admitted).toBe(1);
+  await stored.endOne();
+  expect(admitted).toBe(2);
+  while (stored.running.length > 0) await stored.endOne();
+  await recordings.drain();
+  expect(admitted).toBe(50);
+});
 
 test('drain waits for running work, and for work that it starts', async () => {
   const recordings = createRecordings(() => undefined);

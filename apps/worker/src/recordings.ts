@@ -13,6 +13,14 @@ const RETRY_DELAY_MS = 500;
 const MAX_OPEN = 200;
 
 /**
+ * How many run at once. Answers arrive in groups. If each had its statement at once, these would take the processors from the process
+ * that makes the next lookups, whose slots would be idle (docs/benchmarks.md).
+ */
+const CONCURRENCY = 2;
+/** One that takes longer makes room: it waits for a lock of its account, or for a Postgres that is far away. In milliseconds. */
+const COUNTS_FOR_MS = 5;
+
+/**
  * Storing an answer needs no slot, so it does not hold the job: the next lookup of a member state begins while the last
  * answer is written. The row stays due until then, so the sweep repeats the lookup of an answer that is lost with its
  * process.
@@ -27,11 +35,41 @@ export const createRecordings = (
   const open = new Set<Promise<unknown>>();
   const requests = new Set<string>();
   let stopsAt = Number.POSITIVE_INFINITY;
+  /** Lookups that wait for room, and recordings that wait for their turn. */
+  const waitingForRoom: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const startNext = (): void => {
+    // A process that stops has little time.
+    while (waiting.length > 0 && (running < CONCURRENCY || stopsAt < Number.POSITIVE_INFINITY)) {
+      running += 1;
+      waiting.shift()?.();
+    }
+  };
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      startNext();
+    });
+    let counts = true;
+    const makeRoom = (): void => {
+      if (counts) running -= 1;
+      counts = false;
+      startNext();
+    };
+    const timer = setTimeout(makeRoom, COUNTS_FOR_MS);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      makeRoom();
+    }
+  };
   const run = async <T>(requestId: string, work: () => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + giveUpAfterMs;
     for (;;) {
       try {
-        return await work();
+        return await inTurn(work);
       } catch (error) {
         if (performance.now() + retryDelayMs > Math.min(endsAt, stopsAt)) {
           onGivenUp(error, requestId);
@@ -42,10 +80,15 @@ export const createRecordings = (
     }
   };
   const complete = async <T>(requestId: string, work: () => Promise<T>): Promise<T> => {
-    const running = run(requestId, work);
-    const ended = running.catch(() => undefined).finally(() => open.delete(ended));
+    const recording = run(requestId, work);
+    const ended = recording
+      .catch(() => undefined)
+      .finally(() => {
+        open.delete(ended);
+        waitingForRoom.shift()?.();
+      });
     open.add(ended);
-    return running;
+    return recording;
   };
   return {
     start: (requestId, work) => {
@@ -57,10 +100,11 @@ export const createRecordings = (
     isOpen: (requestId) => requests.has(requestId),
     complete,
     room: async () => {
-      while (open.size >= MAX_OPEN) await Promise.race(open);
+      if (open.size >= MAX_OPEN) await new Promise<void>((resolve) => waitingForRoom.push(resolve));
     },
     drain: async () => {
       stopsAt = performance.now() + STOPPING_MS;
+      startNext();
       while (open.size > 0) await Promise.all(open);
     },
   };

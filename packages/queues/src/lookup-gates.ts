@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { enterGate, gateAfter, isDown, type LookupGate, type LookupOutcome, type MemberState } from '@vat/domain';
 import { defineScript, type RedisConnection, withinCommandTimeout } from './connect-redis.js';
 import { upstreamQueue } from './job-catalogue.js';
@@ -73,11 +72,9 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
   };
 
   return {
-    /** The gate of a member state; null when there is none. Sent after the statements that a caller waits for longer. */
-    read: async (memberState: MemberState): Promise<LookupGate | null> => {
-      await nextTurn();
-      return connection.status === 'ready' ? read(memberState).catch(() => null) : null;
-    },
+    /** The gate of a member state; null when there is none. */
+    read: async (memberState: MemberState): Promise<LookupGate | null> =>
+      connection.status === 'ready' ? read(memberState).catch(() => null) : null,
     /** Milliseconds until a lookup may be made, for which the queue is paused; 0 when it is to be made now. `gate`: as read. */
     enter: async (memberState: MemberState, gate: LookupGate | null): Promise<number> => {
       if (gate === null) return 0;
