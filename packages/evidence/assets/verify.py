@@ -55,7 +55,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
 import tempfile
@@ -70,6 +69,12 @@ MAX_SHOWN, MAX_LISTED = 40, 1000
 MAX_FILES, MAX_BYTES = 1000000, 8 * 1024 ** 3
 # An extra field of a zip file with another name of a file, which some programs use instead. No dossier has it.
 OTHER_NAME = 0x7075
+# The header before a file in a zip file, up to its name: signature, flags, method, two sizes, the lengths of name and extra fields.
+HEADER = struct.Struct('<4s2xHH8xLLHH')
+ENCRYPTED, SIZES_FOLLOW, UTF8_NAME = 0x1, 0x8, 0x800
+# The bytes that may follow a file whose sizes are not in its header.
+MAX_SIZES = 24
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 RESULTS = {0: 'holds', 1: 'does_not_hold', 2: 'not_checked'}
 # Tables of earlier releases have no grades.
 CHECKS_COLUMNS = ['id', 'checked_at', 'vat_number', 'country_code', 'verdict', 'valid', 'name', 'address',
@@ -1192,39 +1197,33 @@ def unpack(path, folder):
     Returns the reason why it is not unpacked, or None. The checksums of the zip file are ignored: SHA256SUMS shows which
     file was changed."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(path) as archive, open(path, 'rb') as source:
             entries = archive.infolist()
-            check_directory(path, entries)
+            check_directory(source, entries)
             if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
                 return 'too_large', '%s unpacks to more than %d files or %d bytes, which no dossier has.' % (
                     ascii(path), MAX_FILES, MAX_BYTES)
             added = common_folder([entry.filename for entry in entries if not entry.filename.endswith('/')])
             names = set()
             for entry in entries:
-                unpack_entry(archive, entry, folder, len(added), names)
+                unpack_entry(source, entry, folder, len(added), names)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError, struct.error) as error:
         return 'not_a_zip', '%s is not a complete zip file (%s). If it was downloaded, download it again.' % (
             ascii(path), error)
     return None
 
 
-def check_directory(path, entries):
+def check_directory(source, entries):
     """Raises if another program could find other files in a zip file. Programs look for its directory at the position that the
     end of the file states, or directly before that end, read all of it, or the stated number of entries, and may find a second
-    name or size of a file."""
+    name or size of a file. Others read the headers before the files, or no directory at all."""
     for entry in entries:
         if entry.compress_type == zipfile.ZIP_STORED and entry.compress_size != entry.file_size:
             raise zipfile.BadZipFile('a file has two sizes')
-        field = 0
-        while field + 4 <= len(entry.extra):
-            kind, length = struct.unpack_from('<HH', entry.extra, field)
-            if kind == OTHER_NAME:
-                raise zipfile.BadZipFile('a file has a second name')
-            field += 4 + length
-    with open(path, 'rb') as file:
-        start = max(0, file.seek(0, os.SEEK_END) - 65536 - 22 - 76)
-        file.seek(start)
-        tail = file.read()
+        check_extra(entry.extra)
+    start = max(0, source.seek(0, os.SEEK_END) - 65536 - 22 - 76)
+    source.seek(start)
+    tail = source.read()
     at = end = tail.rfind(b'PK\5\6', 0, len(tail) - 18)
     here, count, size, offset, comment = directory = struct.unpack_from('<HHLLH', tail, at + 8)
     # In a large file, what does not fit is in a second record. Some programs read that record only then, others always.
@@ -1238,6 +1237,32 @@ def check_directory(path, entries):
     # Some programs write the number of entries without its upper digits.
     if here != count or count % 65536 != len(entries) % 65536 or offset + size != start + end or at + 22 + comment != len(tail):
         raise zipfile.BadZipFile('programs could find different files in it')
+    place = spare = 0
+    for entry in sorted(entries, key=lambda one: one.header_offset):
+        source.seek(entry.header_offset)
+        _, flags, method, *sizes, length, extra = HEADER.unpack(source.read(HEADER.size))
+        name = entry.orig_filename.encode('utf-8' if entry.flag_bits & UTF8_NAME else 'cp437')
+        # In the header the sizes may be 0: then they follow the content.
+        unknown = {0} if flags & SIZES_FOLLOW else set()
+        if (source.read(length) != name or method != entry.compress_type or (flags ^ entry.flag_bits) & ENCRYPTED
+                or sizes[0] not in unknown | {entry.compress_size} or sizes[1] not in unknown | {entry.file_size}):
+            raise zipfile.BadZipFile('the header before a file differs from the directory')
+        if not 0 <= entry.header_offset - place <= spare:
+            raise zipfile.BadZipFile('it has bytes that belong to no file')
+        check_extra(source.read(extra))
+        place, spare = source.tell() + entry.compress_size, MAX_SIZES if unknown else 0
+    if not 0 <= offset - place <= spare:
+        raise zipfile.BadZipFile('it has bytes that belong to no file')
+
+
+def check_extra(fields):
+    """Raises if one of the extra fields of a file is another name."""
+    at = 0
+    while at + 4 <= len(fields):
+        kind, length = struct.unpack_from('<HH', fields, at)
+        if kind == OTHER_NAME:
+            raise zipfile.BadZipFile('a file has a second name')
+        at += 4 + length
 
 
 def common_folder(names):
@@ -1246,7 +1271,7 @@ def common_folder(names):
     return folder if folder + SUMS in names and all(name.startswith(folder) for name in names) else ''
 
 
-def unpack_entry(archive, entry, folder, added, names):
+def unpack_entry(source, entry, folder, added, names):
     """Unpacks one file. `added`: the length of the folder in its name that is not part of the dossier; `names`: those of the files
     before it."""
     name, kind = entry.filename, entry.external_attr >> 16 & 0o170000
@@ -1261,17 +1286,32 @@ def unpack_entry(archive, entry, folder, added, names):
         return report_problem('file_repeated', file=name[added:])
     names.add(alike)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    entry.CRC = None
     try:
-        with archive.open(entry) as source, open(target, 'xb') as file:
-            shutil.copyfileobj(source, file, 1 << 20)
-            if file.tell() != entry.file_size:
-                raise EOFError('it has another size')
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        if os.path.lexists(target):
-            os.remove(target)
+        with open(target, 'xb') as file:
+            unpack_content(source, entry, file)
+    except (zipfile.BadZipFile, zlib.error, struct.error) as error:
+        os.remove(target)
         report_problem('file_damaged', file=name[added:], reason=error)
     return None
+
+
+def unpack_content(source, entry, file):
+    """Unpacks the content of one file. Raises if its bytes are not all content: other programs unpack what follows, too."""
+    source.seek(entry.header_offset)
+    signature, *_, length, extra = HEADER.unpack(source.read(HEADER.size))
+    if signature != b'PK\3\4' or entry.flag_bits & ENCRYPTED or entry.compress_type not in PACKINGS:
+        raise zipfile.BadZipFile('its header is damaged, or it is encrypted or compressed in an unusual way')
+    source.seek(length + extra, os.SEEK_CUR)
+    left = entry.compress_size
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS) if left and entry.compress_type == zipfile.ZIP_DEFLATED else None
+    while left and file.tell() <= entry.file_size:
+        piece = source.read(min(left, 1 << 16))
+        left -= len(piece)
+        file.write(inflater.decompress(piece, entry.file_size - file.tell() + 1) if inflater else piece)
+        if not piece:
+            break
+    if left or file.tell() != entry.file_size or inflater and (not inflater.eof or inflater.unused_data):
+        raise zipfile.BadZipFile('it has another size')
 
 
 def dossier_in(folder):

@@ -114,17 +114,38 @@ test('while no job succeeds each is retried after a second, and a job that ran w
   expect(inSeconds(await runAgain(one))).toBe(1);
 });
 
-test('after the clock was set back a job whose failure is not its own is still retried after a second', async () => {
-  let away = false;
-  outcome = async () => {
-    if (away) throw new Error('away');
+test.each([true, false])(
+  'after the clock was set back a job whose failure is not its own is still retried after a second: %s',
+  async (succeedsBefore) => {
+    let away = false;
+    outcome = async () => {
+      if (away) throw new Error('away');
+      return undefined;
+    };
+    aheadMs = 3_600_000;
+    await succeed();
+    aheadMs = 0;
+    if (succeedsBefore) await succeed();
+    away = true;
+    const id = await enqueue();
+    expect([await delayOf(id), await runAgain(id), await runAgain(id)].map(inSeconds)).toEqual([1, 1, 1]);
+  },
+);
+
+test('after the clock was set back a job that always fails waits longer each time', async () => {
+  const failing = newUuid();
+  outcome = async ({ request_id }) => {
+    if (request_id === failing) throw new Error('always');
     return undefined;
   };
   aheadMs = 3_600_000;
-  await succeed();
+  await producer.enqueue({ definition: settleQueue, payload: { request_id: failing } });
+  await delayOf(failing);
   aheadMs = 0;
-  await succeed();
-  away = true;
-  const id = await enqueue();
-  expect([await delayOf(id), await runAgain(id), await runAgain(id)].map(inSeconds)).toEqual([1, 1, 1]);
+  const waits: number[] = [];
+  for (let n = 0; n < 2; n += 1) {
+    await succeed();
+    waits.push(await runAgain(failing));
+  }
+  expect(waits.map(inSeconds)).toEqual([2, 4]);
 });

@@ -147,8 +147,11 @@ export const startConsumer = <P>(
   /** Counts a failure of a job and stores the number with it, unless nothing has succeeded since the last one. */
   const countFailure = async (job: Job<P & Failures>): Promise<number> => {
     const { count, at } = job.data.failures ?? { count: 0, at: 0 };
-    if (count > 0 && lastSuccess.startedAt <= at) return count;
-    await storeFailures(job, { count: count + 1, at: now().getTime() });
+    const time = now().getTime();
+    // A time of the future was noted before the clock was set back. Such a success may be earlier than any failure.
+    const hasSucceeded = lastSuccess.startedAt > at && lastSuccess.startedAt <= time;
+    if (count > 0 && at <= time && !hasSucceeded) return count;
+    await storeFailures(job, { count: count + 1, at: time });
     return count + 1;
   };
   const noteSuccess = (startedAt: number): void => {

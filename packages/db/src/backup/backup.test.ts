@@ -203,21 +203,43 @@ test('a database that was migrated by the release of the backup and has no rows 
   expect(await runSql(target, 'SELECT count(*)::int AS n FROM owner')).toEqual([{ n: 2 }]);
 });
 
+/** Makes reading the rows of one table slow: for its index when they are inserted, and for its statistics. */
+const SLOW = `
+  CREATE FUNCTION slow(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.6); RETURN $1; END $$;
+  CREATE INDEX ON owner (slow(name))`;
+
 test('the time-out of statements that a role has does not end a restore, not even after its rows are there', async () => {
   const target = await newDatabase();
   await migrate(target, firstRelease);
-  // Makes reading the rows of one table slow: for its index when they are inserted, and for its statistics.
-  await runSql(
-    target,
-    `CREATE FUNCTION slow(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
-       $$ BEGIN PERFORM pg_sleep(0.6); RETURN $1; END $$;
-     CREATE INDEX ON owner (slow(name));
-     ALTER DATABASE ${new URL(target).pathname.slice(1)} SET statement_timeout = '1s'`,
-  );
+  await runSql(target, `${SLOW}; ALTER DATABASE ${new URL(target).pathname.slice(1)} SET statement_timeout = '1s'`);
   await restoreBackup(target, backup, firstRelease);
   expect(await runSql(target, `SELECT reltuples FROM pg_class WHERE oid = 'owner'::regclass`)).toEqual([
     { reltuples: 2 },
   ]);
+});
+
+test('nor does its time-out of locks, while autovacuum has the lock of a table', async () => {
+  const target = await newDatabase();
+  await migrate(target, firstRelease);
+  await runSql(target, `${SLOW}; ALTER DATABASE ${new URL(target).pathname.slice(1)} SET lock_timeout = '50ms'`);
+  const vacuum = new pg.Client({ connectionString: target });
+  await vacuum.connect();
+  try {
+    await vacuum.query('SET lock_timeout = 0');
+    const restored = restoreBackup(target, backup, firstRelease);
+    const held = `SELECT FROM pg_locks WHERE relation = 'owner'::regclass AND mode = 'AccessExclusiveLock' AND granted`;
+    await until('the table to be filled', async () => (await runSql(target, held)).length > 0);
+    // Taken as soon as the rows are there.
+    await vacuum.query('BEGIN; LOCK TABLE owner IN SHARE UPDATE EXCLUSIVE MODE');
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'vat-restore'
+      AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '200 ms'`;
+    const waits = until('the restore to wait', async () => (await runSql(target, waiting)).length > 0);
+    await Promise.race([restored, waits]);
+    await vacuum.query('ROLLBACK');
+    await restored;
+  } finally {
+    await vacuum.end();
+  }
 });
 
 describe('a restore is refused and changes nothing', () => {

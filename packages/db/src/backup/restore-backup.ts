@@ -113,9 +113,10 @@ export const restoreBackup = async (url: string, directory: string, migrations: 
     await migrate(url, migrations, new Set(manifest.migrations.map(({ name }) => name)));
     await fillTables(client, manifest, source);
     await migrate(url, migrations);
-    // Without statistics the first statements on millions of rows would read whole tables. In a transaction, which lifts the time-out
-    // that the role may have: it would end this after all rows are there, and a second restore is refused then.
-    await client.query('BEGIN; SET LOCAL statement_timeout = 0; ANALYZE; COMMIT');
+    // Without statistics the first statements on millions of rows would read whole tables. In a transaction, which lifts the time-outs
+    // that the role may have: they would end this after all rows are there, and a second restore is refused then. Autovacuum may have
+    // the lock of a table for a second.
+    await client.query('BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; ANALYZE; COMMIT');
     return figuresOf(manifest, startedAt);
   } finally {
     await client.end().catch(() => undefined);

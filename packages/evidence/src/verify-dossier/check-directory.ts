@@ -1,3 +1,4 @@
+import type { Reader } from 'unzipit';
 import { NotChecked } from './dossier-report.js';
 
 /** Reads a part of a zip. Throws {@link NotChecked} when the file is gone: that says nothing about what was in it. */
@@ -12,6 +13,12 @@ export const readPart = async (part: Blob): Promise<Uint8Array<ArrayBuffer>> => 
   }
 };
 
+/** The header before a file, up to its name. Source: APPNOTE.TXT §4.3.7. */
+const HEADER_BYTES = 30;
+const [ENCRYPTED, SIZES_FOLLOW] = [0x1, 0x8];
+/** The bytes that may follow a file whose sizes are not in its header. */
+const MAX_SIZES = 24;
+
 /** The records at the end of a zip: its end, and before that in a large zip two others. Source: APPNOTE.TXT §4.3.14 ff. */
 const END = { signature: 0x06054b50, length: 22 } as const;
 const FAR_END = { signature: 0x06064b50, locator: 0x07064b50, locatorLength: 20, length: 76 } as const;
@@ -23,27 +30,67 @@ const refuse = (): never => {
   throw new Error('programs could find different files in it');
 };
 
-/** Where the header before each file begins. Throws if the directory is truncated, or has another name of a file. */
-const readOffsets = (directory: DataView): number[] => {
-  const offsets: number[] = [];
-  for (let at = 0; at < directory.byteLength; ) {
-    offsets.push(directory.getUint32(at + 42, true));
-    const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((field) => directory.getUint16(at + field, true));
-    const extraEnd = at + 46 + name + extra;
-    for (let field = extraEnd - extra; field + 4 <= extraEnd; field += 4 + directory.getUint16(field + 2, true))
-      if (directory.getUint16(field, true) === OTHER_NAME) refuse();
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
+
+/** Throws if one of the extra fields of a file is another name. */
+const checkExtra = (fields: Uint8Array): void => {
+  const view = viewOf(fields);
+  for (let at = 0; at + 4 <= fields.length; at += 4 + view.getUint16(at + 2, true))
+    if (view.getUint16(at, true) === OTHER_NAME) refuse();
+};
+
+/** A file as the directory describes it. `offset`: where the header before it begins; `packed`: its bytes in the zip. */
+type Described = { offset: number; flags: number; method: number; packed: number; size: number; name: Uint8Array };
+
+/** Throws if the directory is truncated, or has another name of a file. */
+const readEntries = (bytes: Uint8Array): Described[] => {
+  const directory = viewOf(bytes);
+  const entries: Described[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [flags = 0, method = 0, length = 0, extra = 0, comment = 0] = [8, 10, 28, 30, 32].map((field) =>
+      directory.getUint16(at + field, true),
+    );
+    const [packed = 0, size = 0, offset = 0] = [20, 24, 42].map((field) => directory.getUint32(at + field, true));
+    entries.push({ offset, flags, method, packed, size, name: bytes.subarray(at + 46, at + 46 + length) });
+    const extraEnd = at + 46 + length + extra;
     at = extraEnd + comment;
-    if (at > directory.byteLength) refuse();
+    if (at > bytes.length) refuse();
+    checkExtra(bytes.subarray(extraEnd - extra, extraEnd));
   }
-  return offsets;
+  return entries;
+};
+
+/**
+ * Throws if the header before a file differs from the directory, or if there are bytes before `end` that belong to no file: programs
+ * that read no directory find the files that are one after another from the start.
+ */
+const checkHeaders = async (reader: Reader, entries: readonly Described[], end: number): Promise<void> => {
+  let [next, spare] = [0, 0];
+  for (const { offset, name, ...stated } of entries.toSorted((one, other) => one.offset - other.offset)) {
+    const bytes = await reader.read(offset, HEADER_BYTES + name.length);
+    const header = viewOf(bytes);
+    const [flags = 0, method = 0, length = 0, extra = 0] = [6, 8, 26, 28].map((field) => header.getUint16(field, true));
+    const follow = (flags & SIZES_FOLLOW) !== 0;
+    // In the header the sizes may be 0: then they follow the content.
+    const agrees = (at: number, size: number) => [size, follow ? 0 : size].includes(header.getUint32(at, true));
+    if (!agrees(18, stated.packed) || !agrees(22, stated.size)) refuse();
+    if (method !== stated.method || ((flags ^ stated.flags) & ENCRYPTED) !== 0) refuse();
+    if (length !== name.length || name.some((byte, at) => byte !== bytes[HEADER_BYTES + at])) refuse();
+    if (offset < next || offset > next + spare) refuse();
+    const extraStart = offset + bytes.length;
+    if (extra > 0) checkExtra(await reader.read(extraStart, extra));
+    [next, spare] = [extraStart + extra + stated.packed, follow ? MAX_SIZES : 0];
+  }
+  if (end < next || end > next + spare) refuse();
 };
 
 /**
  * Throws an Error if another program could find other files in a zip. Programs look for its directory at the position that the end
  * of the file states, or directly before that end, read all of it, or the stated number of entries, and may find a second name of a
- * file. Returns where the header before each file begins.
+ * file. Others read the headers before the files, or no directory at all. `reader`: of the zip.
  */
-export const checkDirectory = async (zip: Blob): Promise<number[]> => {
+export const checkDirectory = async (zip: Blob, reader: Reader): Promise<void> => {
   const start = Math.max(0, zip.size - MAX_COMMENT - END.length - FAR_END.length);
   const tail = new DataView((await readPart(zip.slice(start, zip.size))).buffer);
   let at = tail.byteLength - END.length;
@@ -68,7 +115,7 @@ export const checkDirectory = async (zip: Blob): Promise<number[]> => {
   }
   const comment = tail.getUint16(at + 20, true);
   if (here !== count || offset + size !== start + end || at + END.length + comment !== tail.byteLength) refuse();
-  const directory = new DataView((await readPart(zip.slice(offset, offset + size))).buffer);
-  const offsets = readOffsets(directory);
-  return offsets.length === count ? offsets : refuse();
+  const entries = readEntries(await readPart(zip.slice(offset, offset + size)));
+  if (entries.length !== count) refuse();
+  await checkHeaders(reader, entries, offset);
 };

@@ -19,8 +19,6 @@ export class DossierFiles extends Map<string, ReadFile> {
 /** Limits of what is read. A dossier of 10 000 checks has some 70 000 files and 200 MB. */
 const LIMITS = { files: 300_000, bytes: 2 * 1024 ** 3, file: 256 * 1024 ** 2 } as const;
 const WINDOW_BYTES = 4 * 1024 ** 2;
-/** Of the header before a file, without its name. */
-const HEADER_BYTES = 30;
 
 /** Reads a zip in windows: a call for each of 70 000 files takes too long. */
 const windowReader = (zip: Blob): Reader => {
@@ -56,28 +54,17 @@ const alikeName = (path: string): string => {
   return trimmed.join('/').toLowerCase();
 };
 
-/** An entry, and where the header before its bytes begins. */
-type PlacedEntry = ZipEntry & { offset: number };
-
-/** Whether the header before a file has the name that is in the directory. Programs that read a zip from its start use that one. */
-const hasSameName = async (reader: Reader, { offset, nameBytes }: PlacedEntry): Promise<boolean> => {
-  const header = await reader.read(offset, HEADER_BYTES + nameBytes.length);
-  return nameBytes.every((byte, at) => byte === header[HEADER_BYTES + at]);
-};
-
-/** The entries of the zip's directory. Only those count: bytes between them are read by no program. */
-const listEntries = async (zip: Blob, reader: Reader): Promise<PlacedEntry[]> => {
+/** The entries of the zip's directory. Only those count: there are no other bytes. */
+const listEntries = async (zip: Blob, reader: Reader): Promise<ZipEntry[]> => {
   const tooLarge = () =>
     new NotChecked(
       'too_large',
       'The file is larger than a browser can verify. Verify it with verify.py, which GET /verifier names.',
     );
   if (zip.size > LIMITS.bytes) throw tooLarge();
-  const open = async (): Promise<PlacedEntry[]> => {
-    const offsets = await checkDirectory(zip);
-    return (await unzipRaw(reader)).entries.map((entry, index) =>
-      Object.assign(entry, { offset: offsets[index] ?? 0 }),
-    );
+  const open = async (): Promise<ZipEntry[]> => {
+    await checkDirectory(zip, reader);
+    return (await unzipRaw(reader)).entries;
   };
   const entries = await open().catch((error: unknown) => {
     if (error instanceof NotChecked) throw error;
@@ -123,7 +110,6 @@ export const readDossierZip = async (
     else {
       names.add(alike);
       try {
-        if (!(await hasSameName(reader, entry))) throw new Error('its header has another name');
         const bytes = new Uint8Array(await entry.arrayBuffer());
         const digest = bytesToHex(sha256(bytes));
         files.set(path, { size: bytes.length, sha256: digest, bytes: isOnlyHashed(path) ? null : bytes });

@@ -347,8 +347,11 @@ describe('verify.py', () => {
     expect(JSON.parse((await run(other, '--json')).output)).toMatchObject(strange);
     expect(await verifyDossier(new Blob([other]))).toMatchObject(strange);
     const bomb = Buffer.from(other);
-    bomb.writeUInt32LE(0xffff_fff0, bomb.indexOf('PK\x01\x02') + 24);
-    bomb.writeUInt32LE(0xffff_fff0, bomb.indexOf('PK\x01\x02') + 20);
+    // Compressed, and of nearly 4 GiB, by the header before the file and by the directory.
+    for (const at of [8, bomb.indexOf('PK\x01\x02') + 10]) {
+      bomb.writeUInt16LE(8, at);
+      bomb.writeUInt32LE(0xffff_fff0, at + 14);
+    }
     expect(await verifyDossier(new Blob([bomb]))).toMatchObject({
       result: 'not_checked',
       reason: { code: 'too_large' },

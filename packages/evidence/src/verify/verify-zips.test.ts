@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import type { DossierFile } from '../dossier/dossier-file.js';
 import { endRecords } from '../dossier/zip-files.js';
 import { verifyDossier } from '../verify-dossier/index.js';
@@ -66,6 +66,41 @@ const shifted = (zip: Buffer, by: number): Buffer => {
   return directory;
 };
 
+/** Where the last file of a zip begins, its name, and its bytes. */
+const lastOf = (zip: Buffer) => {
+  const { entries, offset } = directoryOf(zip);
+  let at = offset;
+  for (let entry = 1; entry < entries; entry += 1) at += 46 + zip.readUInt16LE(at + 28);
+  const start = zip.readUInt32LE(at + 42);
+  const contentStart = start + 30 + zip.readUInt16LE(start + 26);
+  return { start, at, name: zip.subarray(start + 30, contentStart), content: zip.subarray(contentStart, offset) };
+};
+/** The zip with other bytes of its last file, and its two descriptions of that file, which may be changed. */
+const withLast = (zip: Buffer, bytes: Buffer, packed = bytes.length) => {
+  const { offset } = directoryOf(zip);
+  const { start, at, content } = lastOf(zip);
+  const changed = Buffer.concat([zip.subarray(0, offset - content.length), bytes, zip.subarray(offset)]);
+  const moved = bytes.length - content.length;
+  changed.writeUInt32LE(offset + moved, changed.length - 6);
+  const [header, record] = [changed.subarray(start), changed.subarray(at + moved)];
+  for (const [part, from] of [
+    [header, 18],
+    [record, 20],
+  ] as const) {
+    part.writeUInt32LE(packed, from);
+  }
+  return { header, record, zip: changed };
+};
+/** An extra field with another name of a file. */
+const secondName = (name: Buffer): Buffer => {
+  const field = Buffer.concat([Buffer.alloc(9), Buffer.from('checks.csv')]);
+  field.writeUInt16LE(0x7075, 0);
+  field.writeUInt16LE(field.length - 4, 2);
+  field.writeUInt8(1, 4);
+  field.writeUInt32LE(crc32(name), 5);
+  return field;
+};
+
 describe('a zip file', () => {
   it('holds with a comment, and with the records of a large one', async () => {
     const zip = await zipOf();
@@ -108,16 +143,15 @@ describe('a zip file', () => {
     const zip = await zipOf();
     const { size, offset } = directoryOf(zip);
     const end = offset + 46 + zip.readUInt16LE(offset + 28);
-    const name = zip.subarray(offset + 46, end);
-    const second = Buffer.concat([Buffer.alloc(9), Buffer.from('checks.csv')]);
-    second.writeUInt16LE(0x7075, 0);
-    second.writeUInt16LE(second.length - 4, 2);
-    second.writeUInt8(1, 4);
-    second.writeUInt32LE(crc32(name), 5);
+    const second = secondName(zip.subarray(offset + 46, end));
     const named = Buffer.concat([zip.subarray(0, end), second, zip.subarray(end)]);
     named.writeUInt16LE(second.length, offset + 30);
     named.writeUInt32LE(size + second.length, named.length - 10);
     expect(await verifyBoth(named)).toEqual(NOT_A_ZIP);
+    const { name, content } = lastOf(zip);
+    const renamed = withLast(zip, Buffer.concat([secondName(name), content]), content.length);
+    renamed.header.writeUInt16LE(secondName(name).length, 28);
+    expect(await verifyBoth(renamed.zip)).toEqual(NOT_A_ZIP);
   });
 
   it('is not read if a file that is not compressed has two sizes, of which programs take either', async () => {
@@ -127,12 +161,65 @@ describe('a zip file', () => {
     expect(await verifyBoth(zip)).toEqual(NOT_A_ZIP);
   });
 
-  it('does not hold if the header before a file has another name than the directory', async () => {
+  it('is not read if the header before a file differs from the directory: programs read either', async () => {
     const zip = await zipOf();
-    const { offset } = directoryOf(zip);
-    const header = zip.readUInt32LE(offset + 42);
-    zip.write('X', header + 30);
-    expect(await verifyBoth(zip)).toEqual(both('does_not_hold', undefined, 'file_damaged', 'file_missing'));
+    const { content } = lastOf(zip);
+    const changes: ((header: Buffer) => unknown)[] = [
+      (header) => header.write('X', 30),
+      (header) => header.writeUInt16LE(header.readUInt16LE(26) - 1, 26),
+      (header) => header.writeUInt16LE(8, 8),
+      (header) => header.writeUInt32LE(content.length - 1, 18),
+      (header) => header.writeUInt32LE(content.length - 1, 22),
+    ];
+    for (const change of changes) {
+      const { header, zip: changed } = withLast(zip, content);
+      expect(await verifyBoth(changed)).toEqual(HOLDS);
+      change(header);
+      expect(await verifyBoth(changed)).toEqual(NOT_A_ZIP);
+    }
+  });
+
+  it('is not read if bytes in it belong to no file: programs that read it from its start find a file in them', async () => {
+    const [zip, more] = [await zipOf(), await zipOf(undefined, [{ path: 'checks.csv', bytes: Buffer.from('forged') }])];
+    const { content } = lastOf(zip);
+    const hidden = more.subarray(lastOf(more).start, directoryOf(more).offset);
+    const hiding = withLast(zip, Buffer.concat([content, hidden]), content.length);
+    expect(await verifyBoth(hiding.zip)).toEqual(NOT_A_ZIP);
+  });
+
+  it('holds if the sizes of a file follow it, as programs write that do not know them before', async () => {
+    const zip = await zipOf();
+    const { content } = lastOf(zip);
+    const packed = deflateRawSync(content);
+    const sizes = Buffer.from('504b0708'.padEnd(32, '0'), 'hex');
+    const { header, record, zip: written } = withLast(zip, Buffer.concat([packed, sizes]), packed.length);
+    for (const at of [18, 22]) header.writeUInt32LE(0, at);
+    for (const [part, at] of [
+      [header, 6],
+      [record, 8],
+    ] as const) {
+      part.writeUInt16LE(part.readUInt16LE(at) | 8, at);
+      part.writeUInt16LE(8, at + 2);
+    }
+    expect(await verifyBoth(written)).toEqual(HOLDS);
+  });
+
+  it('does not hold if a file unpacks to more than its size, or has bytes after its end', async () => {
+    const zip = await zipOf();
+    const { content } = lastOf(zip);
+    const more = Buffer.from('a forged row');
+    const packed = deflateRawSync(content);
+    const compressed = (bytes: Buffer) => {
+      const { header, record, zip: changed } = withLast(zip, bytes);
+      header.writeUInt16LE(8, 8);
+      record.writeUInt16LE(8, 10);
+      return verifyBoth(changed);
+    };
+    const damaged = both('does_not_hold', undefined, 'file_damaged', 'file_missing', 'rest_missing');
+    expect(await compressed(packed)).toEqual(HOLDS);
+    expect(await compressed(deflateRawSync(Buffer.concat([content, more])))).toEqual(damaged);
+    // Node 20 inflates the content and ignores what follows; browsers do not.
+    expect((await compressed(Buffer.concat([packed, more])))[0]).toEqual(damaged[0]);
   });
 
   it('does not hold with two files whose names are the same on another machine', async () => {
