@@ -99,17 +99,21 @@ export const createProducer = (
     return queue;
   };
   const turns = createTurns(connection);
+  const placedJob = <P>(definition: QueueDefinition<P>, payload: P) => {
+    const turn = definition.turnOf?.(payload);
+    return turn === undefined ? null : { turn, id: definition.jobId(payload) };
+  };
   /** The priorities of jobs that are about to be added. */
   const prioritiesOf = async <P>(
     definition: QueueDefinition<P>,
     jobs: readonly Omit<Enqueue<P>, 'definition'>[],
   ): Promise<number[]> => {
     const byClass = jobs.map(({ priority }) => PRIORITIES[priority ?? 'interactive']);
-    const taken = jobs.map(({ payload }) => definition.turnOf?.(payload));
-    const some = taken.filter((turn) => turn !== undefined);
+    const placed = jobs.map(({ payload }) => placedJob(definition, payload));
+    const some = placed.filter((job) => job !== null);
     if (some.length === 0) return byClass;
     const places = await turns.take(queueOf(definition), some);
-    return taken.map((turn, n) => (turn === undefined ? byClass[n] : places.shift()) ?? 0);
+    return placed.map((job, n) => (job === null ? byClass[n] : places.shift()) ?? 0);
   };
   const options = <P>(definition: QueueDefinition<P>, job: Omit<Enqueue<P>, 'definition'>, priority = 0) => ({
     jobId: definition.jobId(job.payload),
@@ -124,10 +128,10 @@ export const createProducer = (
       return (await withinCommandTimeout(prioritiesOf(definition, [job])))[0];
     };
     const place = takePlace();
-    const turn = definition.turnOf?.(job.payload);
+    const placed = placedJob(definition, job.payload);
     const returnPlace = async () => {
       await place;
-      if (turn !== undefined) await turns.giveBack(queueOf(definition), turn);
+      if (placed !== null) await turns.giveBack(queueOf(definition), placed);
     };
     // Its failure is that of `enqueue`.
     place.catch(() => undefined);
@@ -141,7 +145,7 @@ export const createProducer = (
         // One time-out for both: during a failover a place may arrive late, and the new master not answer yet.
         await withinCommandTimeout(add());
       },
-      // What is not given back ends when the queue is empty.
+      // What is not given back ends some seconds later.
       drop: () => void returnPlace().catch(() => undefined),
     };
   };

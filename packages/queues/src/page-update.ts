@@ -117,12 +117,31 @@ export const subscribePageUpdates = (
     const accountId = accountOfChannel(prefix, channel);
     if (accountId !== null) onUpdates(accountId, readPageUpdates(message));
   });
+  /** The accounts that are followed, and those whose subscription is being changed. */
+  const followed = new Set<string>();
+  const changing = new Map<string, Promise<void>>();
+  const change = async (accountId: string): Promise<void> => {
+    const channel = pageUpdateChannel(prefix, accountId);
+    for (let isSubscribed: boolean | undefined; isSubscribed !== followed.has(accountId); ) {
+      isSubscribed = followed.has(accountId);
+      await (isSubscribed ? connection.subscribe(channel) : connection.unsubscribe(channel)).catch(() => undefined);
+    }
+    changing.delete(accountId);
+  };
+  /** One command of an account at a time. While Redis is away they wait in memory, and each caller that comes and goes would add two. */
+  const changeInTurn = (accountId: string): Promise<void> => {
+    const changed = changing.get(accountId) ?? change(accountId);
+    changing.set(accountId, changed);
+    return changed;
+  };
   return {
-    follow: async (accountId) => {
-      await connection.subscribe(pageUpdateChannel(prefix, accountId)).catch(() => undefined);
+    follow: (accountId) => {
+      followed.add(accountId);
+      return changeInTurn(accountId);
     },
     unfollow: (accountId) => {
-      connection.unsubscribe(pageUpdateChannel(prefix, accountId)).catch(() => undefined);
+      followed.delete(accountId);
+      void changeInTurn(accountId);
     },
     isListening: () => connection.status === 'ready',
   };

@@ -63,6 +63,8 @@ const lookUp = async (count: number): Promise<string[]> => {
 };
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const direct = (who: string): Arrival => ({ who, priority: 'interactive' });
+/** A direct call of an account whose job is about to be added. */
+const placed = (who: string) => ({ turn: turnOf(who, 'interactive'), id: newUuid() });
 
 test('a call of another account is looked up next, however many calls of one account wait', async () => {
   await add(times(120, direct('flood')));
@@ -156,11 +158,27 @@ test('no account waits for more than its turn, whatever arrives (any order of ar
 
 test('calls of one burst have their ranks, although none of them is in the queue yet', async () => {
   const turns = createTurns(connection);
-  const burst = await Promise.all(
-    Array.from({ length: 20 }, () => turns.take(queue, [turnOf('flood', 'interactive')])),
-  );
+  const burst = await Promise.all(Array.from({ length: 20 }, () => turns.take(queue, [placed('flood')])));
   expect(new Set(burst.flat()).size).toBe(20);
-  expect(await turns.take(queue, [turnOf('other', 'interactive')])).toEqual([1]);
+  expect(await turns.take(queue, [placed('other')])).toEqual([1]);
+});
+
+test('places whose jobs never came, as after Redis did not answer in time, do not hold back the next job of their account', async () => {
+  const [turns, taken] = [createTurns(connection), queue.toKey('taken')];
+  const count = () => connection.hget(queue.toKey('turns'), turnOf('a', 'interactive'));
+  // The queue is not empty for as long as a batch of another account is looked up.
+  await add([direct('other'), direct('a')]);
+  const lost = times(30, 'a').map(placed);
+  await turns.take(queue, lost);
+  // As after a connection was replaced, over which the first time was sent.
+  await turns.take(queue, lost);
+  expect(await count()).toBe('31');
+  await turns.take(queue, [placed('other')]);
+  expect(await count()).toBe('31');
+  for (const place of await connection.zrange(taken, '0', '-1')) await connection.zadd(taken, 1, place);
+  expect(await turns.take(queue, [placed('a')])).toEqual([2]);
+  expect(await lookUp(2)).toEqual(['other interactive', 'a interactive']);
+  expect(await count()).toBe('1');
 });
 
 test('a job whose row was not written leaves its place to the next one of its account', async () => {

@@ -12,24 +12,27 @@ const RESTART_AT = 2 ** 20;
 /** A job that is further ahead of the count than any rank can be was added by a release that counted otherwise. */
 const FOREIGN_AHEAD = 2 ** 16;
 
+/** A job that is not there so many seconds after its place was taken does not come. Its row may be written meanwhile, in half of them. */
+const ADDED_WITHIN_S = 10;
+
 /**
- * KEYS: the turns of the queue, and BullMQ's sets of its prioritized and delayed jobs and the list of active ones. The turns
- * are a hash: `made` counts the lookups, `at` is when places were taken last (in seconds), and each other field counts the waiting
- * jobs of an account and class.
+ * KEYS: the turns of the queue, BullMQ's sets of its prioritized and delayed jobs and the list of active ones, and the places that
+ * were taken lately, each a turn and the id of a job that has not run, by when (in seconds). The turns are a hash: `made` counts the
+ * lookups, `at` is when places were taken last (in seconds), and each other field counts the waiting jobs of an account and class.
  * ARGV: the beginning of the keys of jobs, RESTART_AT, FOREIGN_AHEAD, MAX_PRIORITY, whether ranks are counted up; then for
- * each job its field, `ahead` and `each`. Returns a priority for each job.
+ * each job its field, `ahead`, `each` and its id. Returns a priority for each job.
  *
  * BullMQ's scores are priority × 2^32 + order of arrival.
  */
 const TAKE_PLACES = `
-local turns, prioritized, delayed, active = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local turns, prioritized, delayed, active, taken = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local restartAt, foreign, max = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local made = tonumber(redis.call('HGET', turns, 'made') or '0')
 local last = redis.call('ZRANGE', prioritized, -1, -1, 'WITHSCORES')
 local time = tonumber(redis.call('TIME')[1])
 if not last[1] and time - tonumber(redis.call('HGET', turns, 'at') or '0') > 5 then
   -- Nothing waits, and no job is on its way. What a crashed process counted and did not count down ends here.
-  redis.call('DEL', turns)
+  redis.call('DEL', turns, taken)
   redis.call('HSET', turns, 'made', made)
 elseif last[1] and ( made > restartAt or tonumber(last[2]) / 4294967296 > made + foreign) then
   local moved = function(priority)
@@ -53,26 +56,35 @@ elseif last[1] and ( made > restartAt or tonumber(last[2]) / 4294967296 > made +
   redis.call('HSET', turns, 'made', 0)
 end
 redis.call('HSET', turns, 'at', time)
+-- Redis may have taken a place after its process stopped waiting for it, and then again for the same job.
+for _, place in ipairs(redis.call('ZRANGEBYSCORE', taken, '-inf', time - ${ADDED_WITHIN_S}, 'LIMIT', 0, 500)) do
+  local turn, id = string.match(place, '^(.*)|(.*)$')
+  local isLost = redis.call('EXISTS', ARGV[1] .. id) == 0
+  if isLost and redis.call('HINCRBY', turns, turn, -1) < 1 then redis.call('HDEL', turns, turn) end
+  redis.call('ZREM', taken, place)
+end
 local places = {}
-for i = 6, #ARGV, 3 do
+for i = 6, #ARGV, 4 do
   local rank
-  if ARGV[5] == '1' then rank = redis.call('HINCRBY', turns, ARGV[i], 1)
+  if ARGV[5] == '1' and redis.call('ZADD', taken, 'NX', time, ARGV[i] .. '|' .. ARGV[i + 3]) == 1 then
+    rank = redis.call('HINCRBY', turns, ARGV[i], 1)
   else rank = math.max(1, tonumber(redis.call('HGET', turns, ARGV[i]) or '1')) end
   places[#places + 1] = math.min(max, made + tonumber(ARGV[i + 1]) + tonumber(ARGV[i + 2]) * rank)
 end
 return places`;
 
 /**
- * A worker has taken a job. KEYS: the turns, the retried jobs, BullMQ's set of prioritized jobs. ARGV: the id of the job, its turn,
- * whether it runs for the first time, the places of the classes, MAX_PRIORITY. Counts the job down. A job that was delayed comes
- * back with its old priority, which would put it before all newer jobs: while others wait it gets a new place once. Returns the
- * priority of that place, or nothing when the job is to run.
+ * A worker has taken a job. KEYS: the turns, the retried jobs, BullMQ's set of prioritized jobs, the places that were taken. ARGV: the
+ * id of the job, its turn, whether it runs for the first time, the places of the classes, MAX_PRIORITY. Counts the job down. A job
+ * that was delayed comes back with its old priority, which would put it before all newer jobs: while others wait it gets a new place
+ * once. Returns the priority of that place, or nothing when the job is to run.
  *
  * The retried jobs are a hash: the id of a job, and the turn in which it waits for its next run; with `+` once it has its place.
  */
 const LEAVE_PLACE = `
 local turns, retried, prioritized = KEYS[1], KEYS[2], KEYS[3]
 local id, turn, first = ARGV[1], ARGV[2], ARGV[3] == '1'
+if first then redis.call('ZREM', KEYS[4], turn .. '|' .. id) end
 -- A first run may be counted after its job was marked as delayed. The mark is for the next one.
 local again = not first and redis.call('HGET', retried, id)
 if again and string.sub(again, 1, 1) ~= '+' and redis.call('ZCARD', prioritized) > 0 then
@@ -87,8 +99,9 @@ redis.call('HINCRBY', turns, 'made', 1)
 local counted = first and turn or again and string.sub(again, 1, 1) == '+' and string.sub(again, 2)
 if counted and redis.call('HINCRBY', turns, counted, -1) < 1 then redis.call('HDEL', turns, counted) end`;
 
-/** A job is not added after all. KEYS: the turns. ARGV: its turn. */
+/** A job is not added after all. KEYS: the turns, the places that were taken. ARGV: its turn and id. */
 const GIVE_BACK = `
+if redis.call('ZREM', KEYS[2], ARGV[1] .. '|' .. ARGV[2]) == 0 then return end
 if redis.call('HINCRBY', KEYS[1], ARGV[1], -1) < 1 then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
 
 /** KEYS: the retried jobs. ARGV: the id of a job that is delayed, and its turn. Longer than any delay, unless its job is lost. */
@@ -108,38 +121,42 @@ const classOf = (turn: string): PriorityClass => {
   return name in PRIORITIES ? (name as PriorityClass) : 'watch';
 };
 
+/** A job that is about to be added. */
+type Placed = { turn: string; id: string };
+
 /** Forms the keys of a queue. */
 type Keys = { toKey: (type: string) => string };
 
 /** The order of the jobs of a queue in which accounts take turns. All its state is in Redis and may be lost with it. */
 export const createTurns = (connection: RedisConnection) => {
-  const takePlaces = defineScript<number[]>(connection, 'takePlaces', 4, TAKE_PLACES);
-  const leavePlace = defineScript<number | null>(connection, 'leavePlace', 3, LEAVE_PLACE);
-  const giveBack = defineScript<null>(connection, 'giveBackPlace', 1, GIVE_BACK);
+  const takePlaces = defineScript<number[]>(connection, 'takePlaces', 5, TAKE_PLACES);
+  const leavePlace = defineScript<number | null>(connection, 'leavePlace', 4, LEAVE_PLACE);
+  const giveBack = defineScript<null>(connection, 'giveBackPlace', 2, GIVE_BACK);
   const retryLater = defineScript<null>(connection, 'retryLater', 1, RETRY_LATER);
-  const take = (queue: Keys, jobs: readonly { turn: string; priority: PriorityClass }[], isNew: boolean) =>
+  const take = (queue: Keys, jobs: readonly (Placed & { priority: PriorityClass })[], isNew: boolean) =>
     takePlaces(
-      ...['turns', 'prioritized', 'delayed', 'active'].map((type) => queue.toKey(type)),
+      ...['turns', 'prioritized', 'delayed', 'active', 'taken'].map((type) => queue.toKey(type)),
       queue.toKey(''),
       RESTART_AT,
       FOREIGN_AHEAD,
       MAX_PRIORITY,
       isNew ? '1' : '0',
-      ...jobs.flatMap(({ turn, priority }) => [turn, TURN_PLACES[priority].ahead, TURN_PLACES[priority].each]),
+      ...jobs.flatMap(({ turn, id, priority }) => [turn, TURN_PLACES[priority].ahead, TURN_PLACES[priority].each, id]),
     );
   return {
-    /** The priorities in BullMQ of jobs that are about to be added, in the order of their turns. */
-    take: (queue: Keys, turns: readonly string[]): Promise<number[]> =>
+    /** The priorities in BullMQ of jobs that are about to be added, in their order. A job is counted once, however often it is placed. */
+    take: (queue: Keys, jobs: readonly Placed[]): Promise<number[]> =>
       take(
         queue,
-        turns.map((turn) => ({ turn, priority: classOf(turn) })),
+        jobs.map((job) => ({ ...job, priority: classOf(job.turn) })),
         true,
       ),
     /** Counts a job down whose place was taken, and that is not added. */
-    giveBack: (queue: Keys, turn: string): Promise<unknown> => giveBack(queue.toKey('turns'), turn),
+    giveBack: (queue: Keys, { turn, id }: Placed): Promise<unknown> =>
+      giveBack(queue.toKey('turns'), queue.toKey('taken'), turn, id),
     /** The priority in BullMQ of a job that changes to another class; its rank stays. */
     move: async (queue: Keys, turn: string, priority: PriorityClass): Promise<number> => {
-      const [place] = await take(queue, [{ turn, priority }], false);
+      const [place] = await take(queue, [{ turn, id: '', priority }], false);
       return place ?? MAX_PRIORITY;
     },
     /**
@@ -148,7 +165,7 @@ export const createTurns = (connection: RedisConnection) => {
      */
     leave: async (queue: Keys, turn: string, jobId: string, firstRun: boolean): Promise<number | null> => {
       if (connection.status !== 'ready') return null;
-      const keys = ['turns', 'retried', 'prioritized'].map((type) => queue.toKey(type));
+      const keys = ['turns', 'retried', 'prioritized', 'taken'].map((type) => queue.toKey(type));
       const left = leavePlace(...keys, jobId, turn, firstRun ? '1' : '0', PLACES_TEXT, MAX_PRIORITY);
       return left.catch(() => null);
     },

@@ -88,3 +88,12 @@ test('what is no key by its form is not looked up at all', async () => {
   for (const key of ['', 'vat_live_x', `${newKey()}0`]) expect(await call(key)).toBe('UNAUTHORIZED');
   expect(lookups).toEqual([]);
 });
+
+test('calls that come while their key is read share the read', async () => {
+  const { call, store, lookups } = open();
+  const [key, unknown] = [newKey(), newKey()];
+  store(key);
+  const codes = await Promise.all([key, unknown, key, unknown, key].map(call));
+  expect(codes).toEqual(['a', 'UNAUTHORIZED', 'a', 'UNAUTHORIZED', 'a']);
+  expect(lookups).toHaveLength(2);
+});

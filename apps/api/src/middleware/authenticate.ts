@@ -23,7 +23,15 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
   const known = shortMemory<Caller>({ max: MAX_CACHED_KEYS, ms: KNOWN_KEY_MS });
   const unknown = shortMemory<true>({ max: MAX_CACHED_KEYS, ms: UNKNOWN_KEY_MS });
   const touched = new Map<string, number>();
+  /** By key. Calls with a key that is being read wait for that: its limit is not known before, and they could take all connections. */
+  const reading = new Map<string, Promise<Caller | null>>();
 
+  const read = async (hash: Uint8Array, id: string, at: Date): Promise<Caller | null> => {
+    const caller = await findKey(hash);
+    if (caller) known.set(id, caller, at);
+    else unknown.set(id, true, at);
+    return caller;
+  };
   const find = async (key: string): Promise<Caller | null> => {
     const hash = hashApiKey(key);
     const id = hash.toString('base64');
@@ -32,10 +40,9 @@ export const authenticate = ({ findKey, touchKey, now }: AuthenticateDeps): Requ
     const cached = known.find(id, at);
     if (cached) return cached;
     if (unknown.find(id, at)) return null;
-    const caller = await findKey(hash);
-    if (caller) known.set(id, caller, at);
-    else unknown.set(id, true, at);
-    return caller;
+    const found = reading.get(id) ?? read(hash, id, at).finally(() => reading.delete(id));
+    reading.set(id, found);
+    return found;
   };
 
   const touch = (caller: Caller): void => {

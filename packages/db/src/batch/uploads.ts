@@ -9,8 +9,11 @@ import { type Refuse, transact } from '../transaction.js';
 /** Runs pieces of work one after the other. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Enough for a few files of ten thousand lines in turn, on a busy machine. The time-out of the pool applies to each statement. */
-const UPLOAD_TIMEOUT_MS = 60_000;
+/**
+ * Enough for a few files of ten thousand lines in turn while each of their statements takes half a second. If all of them ended before
+ * that, each would be written nearly to its end, and then again for its next call. The time-out of the pool applies to each statement.
+ */
+const UPLOAD_TIMEOUT_MS = 600_000;
 
 type KeyedUpload = { accountId: string; idempotency: UnexpiredKey | null; createdAt: Date };
 
