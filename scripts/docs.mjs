@@ -49,7 +49,7 @@ of a worker, 1 of \`npm start\` and of the admin command.
 
 Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead:
 \`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and
-\`NAME_FILE\` together are an error.
+\`NAME_FILE\` together are an error, and so is the \`NAME_FILE\` of any other setting.
 
 | setting | default | read by | meaning |
 |---|---|---|---|

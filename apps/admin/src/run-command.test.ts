@@ -130,6 +130,9 @@ test('disable and enable report the new state, and account list shows it', async
       ({ account_id: id }: { account_id: string }) => id === made.account_id,
     );
   expect((await listed()).disabled_at).toBe(off.disabled_at);
+  // Such as by a script that is run again: the time when it began stays.
+  expect(await answerTo('account', 'disable', made.account_id)).toEqual(off);
+  expect((await listed()).disabled_at).toBe(off.disabled_at);
   const on = await answerTo('account', 'enable', made.account_id);
   expect(on).toEqual({ account_id: made.account_id, disabled_at: null });
   expect((await listed()).disabled_at).toBeNull();

@@ -53,6 +53,23 @@ test('every reference in the document resolves, and every header and parameter i
   expect(shared.filter((component) => !references.includes(component))).toEqual([]);
 });
 
+test('the document names the headers of the rate limit wherever a call with a key has them', async () => {
+  const ofRateLimit = (headers: Json): string[] =>
+    Object.keys(headers)
+      .map((name) => name.toLowerCase())
+      .filter((name) => name.startsWith('ratelimit-'))
+      .toSorted();
+  const sent = ofRateLimit((await world.http().get('/v1/usage').expect(200)).headers);
+  expect(sent).toHaveLength(4);
+  for (const operation of operations) {
+    const responses = operationIn(operation).responses as Record<string, { headers: Json }>;
+    for (const [status, { headers }] of Object.entries(responses)) {
+      const expected = operation.key === false || status === '401' ? [] : sent;
+      expect([operation.path, status, ofRateLimit(headers)]).toEqual([operation.path, status, expected]);
+    }
+  }
+});
+
 test('what the service sends may gain fields later; what it accepts may have no others', () => {
   const isClosed = (value: unknown): boolean =>
     typeof value === 'object' &&

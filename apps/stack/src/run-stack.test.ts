@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { findFreePort, inspectProcess, startRedis } from '@vat/embedded';
+import { until } from '@vat/testkit';
 import type { RunState } from './data-dir.js';
 import { fakeApps } from './testing/fake-apps.js';
-import { until } from './testing/until.js';
 
 const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter);
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
@@ -74,7 +74,7 @@ describe('runStack', () => {
   };
   const ready = async (env?: NodeJS.ProcessEnv) => {
     const started = run(env);
-    await until(`the stack is ready (${started.stderr()})`, () => started.stdout().includes('is ready'));
+    await until(`the stack to be ready (${started.stderr()})`, () => started.stdout().includes('is ready'));
     const state = JSON.parse(readFileSync(path.join(dataDir, 'run.json'), 'utf8')) as RunState;
     return { ...started, state };
   };

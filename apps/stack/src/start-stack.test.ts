@@ -16,11 +16,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { findFreePort, inspectProcess, isPortFree, startRedis } from '@vat/embedded';
 import { WRONG_SETTINGS } from '@vat/runtime';
+import { until } from '@vat/testkit';
 import type { RunState } from './data-dir.js';
 import { readStackSettings } from './read-settings.js';
 import { type Stack, startStack } from './start-stack.js';
 import { fakeApps } from './testing/fake-apps.js';
-import { until } from './testing/until.js';
 
 const searchPath = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter);
 const binDir = path.resolve(import.meta.dirname, '../../../.data/redis-bin');
@@ -134,14 +134,14 @@ describe('startStack', () => {
     const before = running();
     const killed = pidIn(before) ?? 0;
     process.kill(killed, 'SIGKILL');
-    await until('run.json names another process', () => pidIn(running()) !== killed);
+    await until('run.json to name another process', () => pidIn(running()) !== killed);
     const after = running();
     expect(inspectProcess(pidIn(after) ?? 0)).not.toBeNull();
     expect(logged.join('\n').toLowerCase()).toMatch(new RegExp(`${name}.* ended \\(sigkill\\); restarting in`));
     expect({ ...after, pids: null }).toEqual({ ...before, pids: null });
     // The other processes were not restarted.
     expect(pidsOf(after).filter((pid) => !pidsOf(before).includes(pid))).toHaveLength(1);
-    await until('the api answers', async () => (await fetch(after.base_url).catch(() => null))?.ok);
+    await until('the api to answer', async () => (await fetch(after.base_url).catch(() => null))?.ok);
   });
 
   it('does not restart a process that is only stopped by SIGSTOP, and can still end it', async () => {
@@ -152,7 +152,7 @@ describe('startStack', () => {
     // A supervisor that mistakes a stopped process for an ended one would have restarted it before a killed one is
     // back.
     process.kill(before.pids.api, 'SIGKILL');
-    const after = await until('the api is back', () =>
+    const after = await until('the api to be back', () =>
       running().pids.api !== before.pids.api ? running() : undefined,
     );
     expect(after.pids).toMatchObject({ redis: before.pids.redis, workers: before.pids.workers });
@@ -176,7 +176,7 @@ describe('startStack', () => {
     const first = await start({ DRAINING: draining });
     const stopped = first.stop();
     const second = start();
-    await until('the second reports that it waits', () =>
+    await until('the second to report that it waits', () =>
       logged.some((line) => line.startsWith('waiting for the stack')),
     );
     expect(apps.events().filter((event) => event.includes('terminated'))).toEqual([]);
@@ -327,7 +327,7 @@ describe('startStack', () => {
   it('stops everything it has started when it is aborted before it is ready', async () => {
     const stopping = new AbortController();
     const starting = start({}, stopping.signal).catch((error: Error) => error);
-    await until('the migrations run', () => apps.events().length > 0);
+    await until('the migrations to run', () => apps.events().length > 0);
     stopping.abort();
     expect(await starting).toMatchObject({ name: 'AbortError' });
     expect(existsSync(path.join(dataDir, 'stack.lock'))).toBe(false);

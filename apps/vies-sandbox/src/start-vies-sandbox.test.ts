@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { type LookupOutcome, MEMBER_STATES } from '@vat/domain';
+import { until } from '@vat/testkit';
 import { createViesClient } from '@vat/vies';
 import { startViesSandbox, type ViesSandbox } from './start-vies-sandbox.js';
 import type { JournalEntry, TrafficStats } from './traffic.js';
@@ -42,14 +42,6 @@ const open = (number: string): ClientRequest => {
   sent.on('error', () => undefined);
   sent.end(JSON.stringify({ countryCode: number.slice(0, 2), vatNumber: number.slice(2) }));
   return sent;
-};
-
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 3_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('the condition was not met within 3 s');
-    await setImmediate(); // gives the sockets a turn of the event loop
-  }
 };
 
 describe('the wire format', () => {
@@ -312,7 +304,7 @@ describe('saturation and statistics', () => {
     await lookUp('FR1');
     await lookUp('FR2');
     await lookUp('FR1');
-    await until(async () => (await journal()).every(({ finished_at }) => finished_at !== null));
+    await until('all lookups to end', async () => (await journal()).every(({ finished_at }) => finished_at !== null));
     const entries = await journal('FR1');
     expect(entries.map(({ answer, code }) => [answer, code])).toEqual([
       ['error', 'TIMEOUT'],
@@ -334,22 +326,22 @@ describe('saturation and statistics', () => {
   test('a lookup is in flight until its client disconnects, and then counts as aborted', async () => {
     await put('/answer', 'hang');
     const sent = open('FR1');
-    await until(async () => (await stats()).totals.in_flight === 1);
+    await until('the lookup to arrive', async () => (await stats()).totals.in_flight === 1);
     sent.destroy();
-    await until(async () => (await stats()).totals.in_flight === 0);
+    await until('the lookup to end', async () => (await stats()).totals.in_flight === 0);
     expect((await stats()).states.FR).toEqual({ in_flight: 0, max_in_flight: 1, total: 1, answered: 0, aborted: 1 });
   });
 
   test('a reset clears scripts, journal and counters, but not the lookups in flight', async () => {
     await put('/answer', 'hang');
     const sent = open('FR1');
-    await until(async () => (await stats()).totals.in_flight === 1);
+    await until('the lookup to arrive', async () => (await stats()).totals.in_flight === 1);
     await control('DELETE', '');
     expect((await stats()).totals).toEqual({ in_flight: 1, max_in_flight: 1, total: 0, answered: 0, aborted: 0 });
     expect(await journal()).toEqual([]);
     expect((await lookUp('FR1')).body.valid).toBe(true);
     sent.destroy();
-    await until(async () => (await stats()).totals.in_flight === 0);
+    await until('the lookup to end', async () => (await stats()).totals.in_flight === 0);
   });
 });
 
@@ -360,10 +352,10 @@ describe('malformed answers', () => {
     const seen: string[] = [];
     response.on('error', () => undefined);
     response.on('data', (chunk: Buffer) => seen.push(chunk.toString()));
-    await until(async () => seen.length >= 2);
+    await until('two answers', () => seen.length >= 2);
     expect(seen.slice(0, 2)).toEqual(['{', '"']);
     response.destroy();
-    await until(async () => (await stats()).totals.in_flight === 0);
+    await until('the lookup to end', async () => (await stats()).totals.in_flight === 0);
   });
 
   test('the client of this project reads none of them as a verdict', async () => {

@@ -44,7 +44,7 @@ const enrichmentSources = ({ settings, db, producerRedis, now }: WorkerContext) 
     userAgent: userAgentOf(settings.CONTACT_URL),
     proxyUrl: settings.EGRESS_PROXY,
     budget: searchBudget(db),
-    reserveCall: fleetPace(producerRedis, settings.REDIS_PREFIX),
+    reserveCall: fleetPace(producerRedis, settings.REDIS_PREFIX, settings.ENRICHMENT_TIMEOUT),
     dailySearches: settings.ENRICHMENT_PL_WHITE_LIST_DAILY_SEARCHES,
     now,
   });

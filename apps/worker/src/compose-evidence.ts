@@ -66,6 +66,7 @@ export const composeEvidence = (context: WorkerContext, abort: AbortSignal) => {
     onDifference: (difference) => log.error('Anchored evidence is not what it was.', { ...difference }),
     onRecomputed: ({ anchors, leaves, stamps, development, renewed, validUntil }, differences, durationMs) => {
       anchorFinding.report(differences);
+      metrics.anchorsRecomputed.set(now().getTime() / 1_000);
       if (expiresSoon(validUntil, now()))
         log.warn('The time-stamps of all anchors expire soon. Use an authority with a new certificate before that.', {
           expires_at: validUntil?.toISOString(),

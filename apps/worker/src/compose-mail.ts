@@ -105,6 +105,8 @@ export const composeMail = (context: WorkerContext, abort: AbortSignal) => {
 
   const mail: JobHandler<MailJob> = async (job, { stopping }) => {
     if (job.task === 'send') {
+      // Every mail has a link. With a wrong SECRET_KEY the job fails here, is retried, perhaps by another worker, and no attempt counts.
+      await readKey();
       const again = await send(job.mail_id, abort);
       return again === null ? undefined : { again };
     }

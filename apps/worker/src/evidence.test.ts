@@ -252,13 +252,15 @@ describe('with an authority that is away', () => {
     const [worker] = world.workers;
     const said = (message: string) => (worker?.lines() ?? []).filter((line) => line.includes(message));
     const port = String(worker?.ready.metrics_port);
-    const metric = async () => {
+    const metric = async (name = 'vat_anchor_differences') => {
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      return Number(/^vat_anchor_differences\{.*\} (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+      return Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
     };
     const recomputed = said('All anchors were recomputed.').length;
     await until('another walk', () => said('All anchors were recomputed.').length > recomputed);
     expect([await metric(), said('Anchored evidence is not what it was.')]).toEqual([0, []]);
+    const recomputedAt = await metric('vat_anchors_recomputed_timestamp_seconds');
+    expect(Math.abs(Date.now() / 1_000 - recomputedAt)).toBeLessThan(60);
     await world.sql('UPDATE anchor SET root = sha256(root) WHERE seq = 1');
     await until('the alarm', () => said('Anchored evidence is not what it was.').length > 0);
     const [line = ''] = said('Anchored evidence is not what it was.');

@@ -263,6 +263,26 @@ test('logs have neither the password of the mail server nor addresses nor tokens
     expect(lines.includes(secret)).toBe(false);
 });
 
+test('with a wrong SECRET_KEY a mail waits without an attempt, and is sent by a worker that has the right one', async () => {
+  const [right] = world.workers;
+  await right?.stop();
+  const of = await owner({ quota: '1' });
+  const wrong = await world.startWorker({
+    BASE_URL: world.baseUrl(),
+    SECRET_KEY: 'another key than that of the service',
+  });
+  await check(of);
+  await until('the job to fail', () =>
+    wrong
+      .lines()
+      .some((line) => line.includes('Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens the key of public links')),
+  );
+  expect(await mailRows(of)).toMatchObject([{ state: 'pending', attempts: 0, last_error: null }]);
+  await wrong.stop();
+  await world.startWorker({ BASE_URL: world.baseUrl() });
+  await until('the mail', async () => (await mailRows(of))[0]?.state === 'sent');
+});
+
 test('a worker without a mail server schedules the collecting of mails too: after a loss of Redis it may be the one that restores', async () => {
   const other = await startWorld({ apis: 0 });
   const redis = await openWorldRedis(other);

@@ -27,6 +27,19 @@ const HEADERS: Readonly<Record<string, Json>> = {
     description: 'Identifies the call in our logs. A well-formed id that you send is used.',
     schema: { type: 'string' },
   },
+  'RateLimit-Limit': {
+    description: 'The calls of this key that are admitted in any second.',
+    schema: { type: 'integer' },
+  },
+  'RateLimit-Remaining': {
+    description: 'How many more calls of this key would be admitted now.',
+    schema: { type: 'integer' },
+  },
+  'RateLimit-Reset': {
+    description: 'Seconds after which all calls are admitted again, if none is made.',
+    schema: { type: 'integer' },
+  },
+  'RateLimit-Policy': { description: 'The limit and its seconds, such as `10;w=1`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before the next call.', schema: { type: 'integer' } },
   Location: { description: 'The URL of the result.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The suggested file name.', schema: { type: 'string' } },
@@ -37,6 +50,10 @@ const HEADERS: Readonly<Record<string, Json>> = {
     schema: { type: 'string' },
   },
 };
+
+/** The headers of an answer to a call whose key was recognised. */
+const rateHeadersOf = ({ key }: Operation): string[] =>
+  key === false ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'];
 
 const headersOf = (names: readonly string[]): Json =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -73,15 +90,15 @@ const errorExample = (code: ErrorCode): Json => {
   return { error: { code, message: spec.message, ...extra } };
 };
 
-const errorHeaders = (codes: readonly ErrorCode[]): string[] => [
+const errorHeaders = (codes: readonly ErrorCode[], operation: Operation): string[] => [
   ...(codes.some((code) => (ERROR_CATALOGUE[code] as ErrorSpec).extra?.includes('retry_after')) ? ['Retry-After'] : []),
-  ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : []),
+  ...(codes.includes('UNAUTHORIZED') ? ['WWW-Authenticate'] : rateHeadersOf(operation)),
 ];
 
 /** One response for each status, with an example for each code. */
-const errorResponses = (codes: readonly ErrorCode[]): Json => {
+const errorResponses = (operation: Operation): Json => {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
+  for (const code of errorsOf(operation)) {
     const { status } = ERROR_CATALOGUE[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -90,7 +107,7 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
       String(status),
       {
         description: group.map((code) => `${code}: ${ERROR_CATALOGUE[code].message}`).join(' '),
-        headers: headersOf(errorHeaders(group)),
+        headers: headersOf(errorHeaders(group, operation)),
         content: {
           'application/json': {
             schema:
@@ -107,9 +124,13 @@ const errorResponses = (codes: readonly ErrorCode[]): Json => {
   );
 };
 
-const successResponse = (status: number, success: Success, idempotent: boolean): Json => ({
+const successResponse = (status: number, success: Success, operation: Operation): Json => ({
   description: success.description,
-  headers: headersOf([...(success.headers ?? []), ...(idempotent ? ['Idempotency-Replayed'] : [])]),
+  headers: headersOf([
+    ...rateHeadersOf(operation),
+    ...(success.headers ?? []),
+    ...(operation.idempotent ? ['Idempotency-Replayed'] : []),
+  ]),
   content:
     status === NO_CONTENT
       ? undefined
@@ -157,10 +178,10 @@ const operationOf = (name: string, operation: Operation): Json => ({
     ...Object.fromEntries(
       Object.entries(operation.success).map(([status, success]) => [
         status,
-        successResponse(Number(status), success, operation.idempotent ?? false),
+        successResponse(Number(status), success, operation),
       ]),
     ),
-    ...errorResponses(errorsOf(operation)),
+    ...errorResponses(operation),
   },
 });
 

@@ -15,6 +15,8 @@ let consumer: Consumer;
 let outcome: (job: Job) => ReturnType<JobHandler<Job>>;
 let failed: Failure[];
 const done: string[] = [];
+/** The times at which Redis refused what the consumer asked for. */
+let refused: number[];
 let aheadMs: number;
 beforeEach(async () => {
   namespace = await openRedisNamespace();
@@ -24,6 +26,7 @@ beforeEach(async () => {
   connections = [consuming, producing];
   producer = createProducer(producing, namespace.prefix);
   failed = [];
+  refused = [];
   aheadMs = 0;
   await until('Redis', () => producing.status === 'ready');
   const handle: JobHandler<Job> = async (job) => {
@@ -36,7 +39,7 @@ beforeEach(async () => {
     prefix: namespace.prefix,
     stopping: new AbortController().signal,
     onJobError: (_error, { jobId, failures }) => failed.push({ jobId, failures }),
-    onError: () => undefined,
+    onError: () => refused.push(performance.now()),
     now: () => new Date(Date.now() + aheadMs),
   });
 });
@@ -148,4 +151,16 @@ test('after the clock was set back a job that always fails waits longer each tim
     waits.push(await runAgain(failing));
   }
   expect(waits.map(inSeconds)).toEqual([2, 4]);
+});
+
+test('a job that Redis does not hand over, as while its memory is full, is asked for once a second', async () => {
+  outcome = async () => undefined;
+  const [, redis] = connections;
+  const active = `${namespace.prefix}:${settleQueue.name}:active`;
+  await redis?.set(active, 'not a list, so the script fails');
+  const id = await enqueue();
+  await until('two refusals', () => refused.length > 1);
+  expect((refused[1] ?? 0) - (refused[0] ?? 0)).toBeGreaterThan(900);
+  await redis?.del(active);
+  await until('the job to be done', () => done.includes(id));
 });

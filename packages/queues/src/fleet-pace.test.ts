@@ -19,18 +19,20 @@ afterAll(async () => {
 });
 
 const GAP_MS = 60_000;
+/** What the calls below wait at most. */
+const FURTHEST_MS = 10 * GAP_MS;
 type Limit = { source: EnrichmentSourceName; gapMs: number; maxWaitMs: number };
 /** Reserves a call in the n-th process. */
 const reserveIn = async (n: number, { source, ...limit }: Limit): Promise<number | null> => {
   const connection = processes[n % processes.length];
-  return connection ? fleetPace(connection, namespace.prefix)(source, limit) : null;
+  return connection ? fleetPace(connection, namespace.prefix, FURTHEST_MS)(source, limit) : null;
 };
 
 test('calls of two processes are spaced by the gap, and one that would wait too long reserves nothing', async () => {
   const reserve = async (n: number, maxWaitMs: number): Promise<number | null> =>
     reserveIn(n, { source: 'gleif', gapMs: GAP_MS, maxWaitMs });
   const waits: (number | null)[] = [];
-  for (const n of [0, 1, 2, 3]) waits.push(await reserve(n, 10 * GAP_MS));
+  for (const n of [0, 1, 2, 3]) waits.push(await reserve(n, FURTHEST_MS));
   expect(waits[0]).toBe(0);
   waits.forEach((wait, n) => {
     // Counted from the first reservation, which was some time ago.
@@ -39,7 +41,7 @@ test('calls of two processes are spaced by the gap, and one that would wait too 
   });
   expect(await reserve(0, GAP_MS)).toBeNull();
   expect(await reserve(1, GAP_MS)).toBeNull();
-  const next = await reserve(0, 10 * GAP_MS);
+  const next = await reserve(0, FURTHEST_MS);
   expect(next).toBeGreaterThan(3 * GAP_MS);
   expect(next).toBeLessThanOrEqual(4 * GAP_MS);
 });
@@ -61,4 +63,13 @@ test('a start stored before the clock of Redis was set back by hours delays no c
   await processes[0]?.set(`${namespace.prefix}:pace:cz_ares`, String(Date.now() + 7_200_000));
   expect(await reserveIn(0, limit)).toBe(0);
   expect(await reserveIn(1, limit)).toBeGreaterThan(0);
+});
+
+test('after the clock of Redis was set back by a minute, a source whose calls wait for seconds is called at once', async () => {
+  const [connection] = processes;
+  if (!connection) throw new Error('there is no process');
+  await connection.set(`${namespace.prefix}:pace:gleif`, String(Date.now() + 60_000));
+  const reserve = fleetPace(connection, namespace.prefix, 4_000);
+  expect(await reserve('gleif', { gapMs: 1_000, maxWaitMs: 3_000 })).toBe(0);
+  expect(await reserve('gleif', { gapMs: 1_000, maxWaitMs: 3_000 })).toBeGreaterThan(0);
 });

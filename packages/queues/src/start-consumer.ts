@@ -1,4 +1,5 @@
-import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DelayedError, isNotConnectionError, type Job, WaitingError, Worker } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
@@ -84,6 +85,9 @@ const MAX_STALLED = 1_000;
 
 /** How soon a worker looks for its next job again after Redis closed its connection. */
 const RETRY_AFTER_CLOSE_MS = 1_000;
+
+/** How soon it asks again for a job that Redis refused to hand over, as while the memory of Redis is full. */
+const RETRY_AFTER_REFUSAL_MS = 1_000;
 
 /**
  * How often a worker looks whether the pause of its queue was ended early, as by the answer of a member state that was down.
@@ -221,7 +225,18 @@ export const startConsumer = <P>(
       active -= 1;
     }
   };
-  const worker: Worker<P & Failures> = new Worker<P & Failures>(definition.name, run, {
+  /** BullMQ asks again at once after a refusal: that takes most of a processor. After an error of the connection it waits itself. */
+  class PatientWorker extends Worker<P & Failures> {
+    protected override async moveToActive(token: string, name?: string): Promise<Job<P & Failures>> {
+      try {
+        return await super.moveToActive(token, name);
+      } catch (error) {
+        if (isNotConnectionError(error as Error)) await pause(RETRY_AFTER_REFUSAL_MS, undefined, { ref: false });
+        throw error;
+      }
+    }
+  }
+  const worker: Worker<P & Failures> = new PatientWorker(definition.name, run, {
     connection,
     prefix,
     concurrency: 1,

@@ -34,3 +34,15 @@ test('the error of a name with several addresses, whose own message is empty, is
   });
   expect(errorFields(new AggregateError(refused, 'two steps failed'))).toMatchObject({ error: 'two steps failed' });
 });
+
+test.each([
+  ['a code and no message', Object.assign(new Error(''), { code: 'ECONNRESET' }), 'ECONNRESET'],
+  ['neither a message nor a code', new TypeError(''), 'TypeError'],
+  [
+    'what Prisma leaves of it, and no code',
+    new Error('Invalid `find()` invocation:\n'),
+    'Invalid `find()` invocation: Error',
+  ],
+])('an error with %s is logged with what there is', (_what, error, expected) => {
+  expect(errorFields(error).error).toBe(expected);
+});

@@ -33,13 +33,15 @@ const addContext = winston.format((info) => Object.assign(info, currentLogContex
 
 /**
  * The message of an error. That of a name with several addresses, such as `localhost`, of which none accepts a connection is empty:
- * the messages of its errors say why. Prisma leaves nothing of it but its code, after "… invocation:".
+ * the messages of its errors say why. Prisma leaves nothing of it but its code, after "… invocation:". An error that
+ * says nothing at all is named by its class.
  */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const { message, errors, code } = error as { message: string; errors?: unknown; code?: unknown };
   if (message === '' && Array.isArray(errors)) return errors.map(messageOf).join('; ');
-  return message.trimEnd().endsWith('invocation:') ? `${message.trim()} ${String(code)}` : message;
+  const text = message.trim();
+  return text === '' || text.endsWith('invocation:') ? `${text} ${String(code ?? error.name)}`.trim() : message;
 };
 
 export const errorFields = (error: unknown): Record<string, unknown> =>

@@ -121,6 +121,10 @@ export const createMetrics = (service: string) => {
       name: 'vat_anchor_differences',
       help: 'Differences that the last recomputation of all anchors found; any value but 0 is a fault.',
     }),
+    anchorsRecomputed: gauge({
+      name: 'vat_anchors_recomputed_timestamp_seconds',
+      help: 'When this process last recomputed all anchors, in seconds since 1970; 0 if it has not.',
+    }),
     serves: gauge({
       name: 'vat_worker_serves',
       help: '1 for what this worker serves (WORKER_QUEUES), 0 for what it leaves to others.',

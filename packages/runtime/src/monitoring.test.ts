@@ -103,6 +103,6 @@ test('a task of maintenance that runs once an hour and keeps failing has an aler
 test('alerts name queues that workers serve', () => {
   const queues = /\$allQueues := list (.+) }}/.exec(read('helm/templates/workers.yaml'))?.[1] ?? '';
   const named = [...read('monitoring/alerts.yml').matchAll(/serves? `(\w+)`/g)].map(([, name = '']) => name);
-  expect(named).toEqual(['webhooks', 'evidence']);
+  expect(named).toEqual(['webhooks', 'evidence', 'evidence']);
   expect(named.filter((name) => !queues.includes(`"${name}"`))).toEqual([]);
 });

@@ -106,8 +106,12 @@ describe('a secret setting', () => {
     expect(readSettings(given('12 chars now'), 'api', ['OPS_PASSWORD'])).toEqual({ OPS_PASSWORD: '12 chars now' });
   });
 
-  test('is the only kind of setting that NAME_FILE works for', () => {
-    expect(readSettings({ LOG_LEVEL_FILE: fileOf('debug') }, 'api', ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'info' });
+  test('is the only kind of setting that NAME_FILE works for: with that of another one a process does not start', () => {
+    const env = { TSA_ROOTS_FILE: fileOf('roots'), LOG_LEVEL: 'debug', LOG_LEVEL_FILE: '' };
+    const problem = 'TSA_ROOTS: is not read from the file of TSA_ROOTS_FILE; set TSA_ROOTS';
+    expect(refusal(env, ['TSA_ROOTS', 'LOG_LEVEL'])).toBe(`Settings are wrong. ${problem}.`);
+    expect(settingProblems(env, 'stack')).toEqual([problem]);
+    expect(readSettings(env, 'api', ['LOG_LEVEL'])).toEqual({ LOG_LEVEL: 'debug' });
   });
 });
 

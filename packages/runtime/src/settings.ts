@@ -46,7 +46,8 @@ type Given = { text: string | undefined; problem?: undefined } | { problem: stri
 const findText = (env: Environment, name: SettingName): Given => {
   const text = isSet(env[name]) ? env[name] : undefined;
   const file = env[`${name}_FILE`];
-  if (!SETTINGS[name].secret || !isSet(file)) return { text };
+  if (!isSet(file)) return { text };
+  if (!SETTINGS[name].secret) return { problem: `${name}: is not read from the file of ${name}_FILE; set ${name}` };
   if (text !== undefined) return { problem: `${name}: set ${name} or ${name}_FILE, not both` };
   try {
     const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');

@@ -6,6 +6,10 @@ export type UrlRefusal = { ok: false; rule: UrlRule; message: string };
 
 const MAX_LENGTH = 2_048;
 
+/** Counts characters (Unicode code points), as the schemas do. The text may be large. */
+const isTooLong = (text: string): boolean =>
+  text.length > MAX_LENGTH && (text.length > 2 * MAX_LENGTH || [...text].length > MAX_LENGTH);
+
 const refuse = (rule: UrlRule, message: string): UrlRefusal => ({ ok: false, rule, message });
 
 /** 443 and the unprivileged ports. The other well-known ports belong to other services, not to a webhook receiver. */
@@ -22,7 +26,7 @@ export type Endpoint = { ok: true; given: string; url: URL };
  */
 export const readEndpoint = (text: string): Endpoint | UrlRefusal => {
   const trimmed = text.trim();
-  if (trimmed.length > MAX_LENGTH) return refuse('length', `The URL is longer than ${MAX_LENGTH} characters.`);
+  if (isTooLong(trimmed)) return refuse('length', `The URL is longer than ${MAX_LENGTH} characters.`);
 
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1];
   if (scheme === undefined) return refuse('form', 'This is not a URL. Give one that begins with https://.');

@@ -85,6 +85,7 @@ describe('a URL that is refused without name resolution', () => {
     ['https://[2606:4700::1111]:25/', 'port'],
     [fill(2_049), 'length'],
     [`https://example.com/${'é'.repeat(2_049)}`, 'length'],
+    [`https://example.com/${'😀'.repeat(2_029)}`, 'length'],
   ])('%j breaks the rule on %s', async (url, rule) => {
     const before = dns.queries.length;
     expect(await ruleOf(url)).toBe(rule);
@@ -93,7 +94,8 @@ describe('a URL that is refused without name resolution', () => {
 
   test('2 048 characters are accepted unchanged', async () => {
     dns.zones.set('example.com', PUBLIC);
-    for (const url of [fill(2_048), `https://example.com/${'é'.repeat(2_000)}`]) {
+    const inPath = (character: string, count: number) => `https://example.com/${character.repeat(count)}`;
+    for (const url of [fill(2_048), inPath('é', 2_028), inPath('😀', 2_028)]) {
       expect(await validate(url)).toEqual({ ok: true, url });
     }
   });

@@ -79,12 +79,12 @@ export const accountCommands = (
     }
   },
   'account disable ACCOUNT': async ({ positionals: [id = ''] }) => {
-    const at = now();
-    assertFound(await setAccountDisabled(db)(accountIdOf(id), at), id);
-    return { account_id: id, disabled_at: at.toISOString() };
+    const account = await setAccountDisabled(db)(accountIdOf(id), now());
+    assertFound(account !== null, id);
+    return { account_id: id, disabled_at: account?.disabledAt?.toISOString() ?? null };
   },
   'account enable ACCOUNT': async ({ positionals: [id = ''] }) => {
-    assertFound(await setAccountDisabled(db)(accountIdOf(id), null), id);
+    assertFound((await setAccountDisabled(db)(accountIdOf(id), null)) !== null, id);
     // This sweep resumes its held deliveries at once. Without Redis the next scheduled sweep finds them.
     await withProducer(env, now, (producer) =>
       producer.enqueue({ definition: maintenanceQueue, payload: { task: 'sweep' } }),

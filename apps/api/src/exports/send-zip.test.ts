@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '@vat/domain';
 import { openHttpServer } from '@vat/testkit/local-server';
 import express from 'express';
+import { sendError } from '../middleware/request.js';
 import { sendZip } from './send-zip.js';
 
 /** More than a system buffers of one connection over loopback. */
@@ -73,4 +75,27 @@ test('a download ends at once when its lease is lost, since another one may run'
   };
   expect(await download(reads, lease.signal)).toBe(false);
   expect(taken).toBeLessThan(FILE.length / 2);
+});
+
+test('a key that ends before the first byte gets the error envelope', async () => {
+  const lease = new AbortController();
+  const app = express();
+  app.get('/', async (_req, res) => {
+    const prepare = async function* () {
+      lease.abort(new AppError('UNAUTHORIZED'));
+      yield FILE;
+    };
+    const zip = Readable.from(prepare(), { objectMode: false });
+    await sendZip(res, zip, { fileName: 'a.zip', signal: lease.signal, beforeEnd: async () => undefined });
+  });
+  app.use(sendError);
+  const server = await openHttpServer(app);
+  try {
+    const answer = await fetch(server.url);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('content-disposition')).toBeNull();
+    expect(await answer.json()).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
+  } finally {
+    await server.close();
+  }
 });

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 65_536;
 
 type SendZip = {
   fileName: string;
-  /** Closes the connection when it aborts. Its reason is then the error. */
+  /** When it aborts, its reason is the error. */
   signal: AbortSignal;
   /** Runs after the last byte or an error, and before the client can see the end of the answer. Never rejects. */
   beforeEnd: () => Promise<void>;
@@ -37,15 +37,13 @@ export const sendZip = async (
   zip: Readable,
   { fileName, signal, beforeEnd, stalledMs = STALLED_MS, pollIntervalMs = POLL_INTERVAL_MS }: SendZip,
 ): Promise<void> => {
-  const parts = zip[Symbol.asyncIterator]();
-  const first = await parts.next();
   // How long the current chunk waits to be sent; a socket's own timeout may take up to twice as long.
   let unsentMs: number | null = null;
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
-    for (let part = first; !part.done; part = await parts.next()) {
-      for (let from = 0; from < part.value.length; from += CHUNK_BYTES) {
+    for await (const part of zip) {
+      for (let from = 0; from < part.length; from += CHUNK_BYTES) {
         unsentMs = 0;
-        yield part.value.subarray(from, from + CHUNK_BYTES);
+        yield part.subarray(from, from + CHUNK_BYTES);
       }
       unsentMs = null;
     }
@@ -65,7 +63,7 @@ export const sendZip = async (
     // The client disconnected, or was disconnected because it stalled.
     if (res.destroyed && !signal.aborted) return;
     await beforeEnd();
-    res.destroy();
+    if (res.headersSent) res.destroy();
     throw error;
   } finally {
     clearInterval(timer);

@@ -22,19 +22,26 @@ export const goneOf = (res: Response): AbortSignal => {
 };
 
 /**
- * Sends chunks as fast as the client reads them, without ending the answer. Closes the connection and rejects with the reason of
- * `signal` when it aborts: `pipeline` with a signal writes all chunks before it rejects.
+ * Sends chunks as fast as the client reads them, without ending the answer. Rejects with the reason of `signal` when it aborts.
+ * After the first chunk that also closes the connection: `pipeline` with a signal writes all chunks before it rejects. Until the
+ * first chunk is made nothing is sent, so an error can still be answered.
  */
 export const sendChunks = async (
   res: Response,
   chunks: () => AsyncGenerator<string | Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> => {
+  const rest = chunks();
+  const first = await rest.next();
   signal.throwIfAborted();
+  const all = async function* () {
+    if (!first.done) yield first.value;
+    yield* rest;
+  };
   const close = (): void => void res.destroy();
   signal.addEventListener('abort', close);
   try {
-    await pipeline(chunks, res, { end: false });
+    await pipeline(all, res, { end: false });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

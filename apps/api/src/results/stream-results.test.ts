@@ -128,3 +128,22 @@ test('sends nothing before the first page was read', async () => {
   });
   expect((await fetch(url)).status).toBe(500);
 });
+
+test('sends nothing when a later page cannot be read before the first byte was sent', async () => {
+  const short = (after: string | null, limit: number) => {
+    if (after !== null) throw new Error('the database is away');
+    return Array.from({ length: limit }, (_, n) => ({ id: String(n + 1), cellsJson: '["x"]' }));
+  };
+  const { seen, url } = await serve(short);
+  expect((await fetch(url)).status).toBe(500);
+  expect(seen).toMatchObject({ reads: 2, ended: new Error('the database is away') });
+});
+
+test('sends nothing when its lease is lost before the first byte', async () => {
+  const { seen, lease, url } = await serve((after, limit) => {
+    lease.abort(new Error('the key has ended'));
+    return pageOf(after, limit);
+  });
+  expect((await fetch(url)).status).toBe(500);
+  expect(seen.ended).toEqual(new Error('the key has ended'));
+});

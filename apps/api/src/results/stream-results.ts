@@ -58,7 +58,7 @@ export type Results<Line extends StoredLine, Column extends string> = ResultsFil
   read: (afterId: string | null, limit: number) => Promise<Line[]>;
   /** A client that reads nothing for this long is disconnected, since its page stays in memory. Milliseconds. */
   stalledMs: number;
-  /** Closes the connection when it aborts. Its reason is then the error. */
+  /** When it aborts, its reason is the error. */
   signal: AbortSignal;
   /** Runs before the end of the file is sent. Never rejects. */
   beforeEnd: () => Promise<void>;
@@ -81,7 +81,7 @@ const writerOf = <Column extends string>(
 
 /**
  * Sends a file with results in chunks, as fast as the client reads it, and stops when the client disconnects or stalls. Throws the
- * errors of `read`, and NOT_FOUND when a line is missing. After the first page, an error also closes the connection, so that
+ * errors of `read`, and NOT_FOUND when a line is missing. After the first byte, an error also closes the connection, so that
  * the client does not take an incomplete file for a complete one.
  */
 export const streamResults = async <Line extends StoredLine, Column extends string>(
@@ -128,7 +128,7 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
   } catch (error) {
     // The client disconnected, or was disconnected because it stalled.
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    res.destroy();
+    if (res.headersSent) res.destroy();
     throw error;
   }
 };

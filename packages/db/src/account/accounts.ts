@@ -70,11 +70,17 @@ export const revokeApiKey =
     return true;
   };
 
-/** Disables (`now`) or enables (`null`) an account; false when there is none, or it was erased. */
+/**
+ * Disables (`now`) or enables (`null`) an account, and returns since when it is disabled; null when there is none, or it was erased.
+ * Disabling it again does not change the time.
+ */
 export const setAccountDisabled =
   (db: Database) =>
-  async (id: string, disabledAt: Date | null): Promise<boolean> =>
-    (await db.account.updateMany({ where: { id, erasedAt: null }, data: { disabledAt } })).count > 0;
+  async (id: string, disabledAt: Date | null): Promise<{ disabledAt: Date | null } | null> => {
+    const unless = disabledAt === null ? {} : { disabledAt: null };
+    await db.account.updateMany({ where: { id, erasedAt: null, ...unless }, data: { disabledAt } });
+    return db.account.findFirst({ where: { id, erasedAt: null }, select: { disabledAt: true } });
+  };
 
 /** Moves an account to another plan; false when there is none. The shares of the new plan's quota are mailed when they are reached. */
 export const setAccountPlan =

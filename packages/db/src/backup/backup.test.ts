@@ -7,6 +7,7 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from 'node:fs/promises';
@@ -337,6 +338,16 @@ describe('a backup', () => {
       name: 'BackupError',
       message: expect.stringMatching(/not empty.*new directory/),
     });
+  });
+
+  test('is refused at once where it could not take its name at the end, such as at a mount point or a link', async () => {
+    const [linked, link] = [newFolder(), newFolder()];
+    await mkdir(linked);
+    await symlink(linked, link);
+    // It has no tables, which is found later.
+    const backup = writeBackup(await newDatabase(), link, () => new Date());
+    await expect(backup).rejects.toThrow(/cannot be replaced \(ENOTDIR\): name a new directory/);
+    expect(await readdir(linked)).toEqual([]);
   });
 
   test('of a database without tables is refused', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { connectClient, prepareConnection } from '../prepare-connection.js';
@@ -21,6 +21,19 @@ const assertFree = async (directory: string): Promise<void> => {
     throw new BackupError(`${directory} cannot be used (${error.code}): name a new directory.`);
   });
   if (entries.length > 0) throw new BackupError(`${directory} is not empty: name a new directory for each backup.`);
+};
+
+/**
+ * Removes the empty `directory` if it exists, so that the complete copy can take its name. Throws {@link BackupError} when that cannot
+ * be done, as with a mount point, a link, and a folder in one that is not ours: hours later the copy could not be moved there.
+ */
+const makeWay = async (directory: string): Promise<void> => {
+  await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return;
+    throw new BackupError(
+      `${directory} cannot be replaced (${error.code}): name a new directory, in it if it is a mount point.`,
+    );
+  });
 };
 
 /** Creates a folder and those above it. `mkdir` with `recursive` never ends where none can be created, such as in /proc. */
@@ -70,6 +83,7 @@ export const writeBackup = async (url: string, directory: string, now: () => Dat
     await createFolder(partial).catch((error: NodeJS.ErrnoException) => {
       throw new BackupError(`${directory} cannot be created (${error.code}): name a directory that can be written.`);
     });
+    await makeWay(target);
     const manifest = await copyTables(client, partial, now);
     const file = path.join(partial, MANIFEST_FILE);
     await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 });

@@ -6,6 +6,7 @@ import { inChunks, MAX_CHUNKS } from '../in-chunks.js';
 import { endOfRows } from '../partitions/partitions.js';
 import { all, query, typed } from '../query.js';
 import { DAY_MS, idAt, MAX_ID, madeAfter, NIL, timeOfId } from '../uuid-bounds.js';
+import { awaitResends } from '../webhook/resend-deliveries.js';
 
 /**
  * The CTEs that delete requests with their exchanges, checks, time-stamps, events and deliveries. Leaves of anchors are not
@@ -193,6 +194,8 @@ export const eraseAccount =
       db.checkDay.deleteMany({ where: { accountId } }),
       db.accountSearch.deleteMany({ where: { accountId } }),
     ]);
+    // Its deliveries would be written after those of the account are deleted, and their events.
+    await awaitResends(db, accountId);
     const watches = await drain(
       () => db.$executeRaw`
         DELETE FROM watch WHERE id = ANY(ARRAY(SELECT id FROM watch WHERE account_id = ${accountId}::uuid LIMIT ${CHUNK}::int))`,

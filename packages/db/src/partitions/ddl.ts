@@ -13,6 +13,8 @@ export type Ddl = {
    * process stands still, before another one may change partitions.
    */
   atOnce: <T>(work: () => Promise<T>) => Promise<T>;
+  /** The same without a limit of time, also where the role has one: for what keeps nobody waiting. */
+  atLength: <T>(work: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 };
 
@@ -49,13 +51,10 @@ export const connectDdl = async (url: string, turns = TURNS): Promise<Ddl> => {
 
 const ddlOn = (client: pg.Client, idleMs: number): Omit<Ddl, 'close'> => {
   const run: Ddl['run'] = (text, values) => client.query(values === undefined ? { text } : { text, values });
-  return {
-    reader: statementsOn(client),
-    run,
-    atOnce: async (work) => {
-      await run(
-        `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
-      );
+  const transactionWith =
+    (limit: string): Ddl['atOnce'] =>
+    async (work) => {
+      await run(`BEGIN; SET LOCAL ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`);
       try {
         const result = await work();
         await run('COMMIT');
@@ -65,7 +64,12 @@ const ddlOn = (client: pg.Client, idleMs: number): Omit<Ddl, 'close'> => {
         await run('ROLLBACK').catch(() => undefined);
         throw error;
       }
-    },
+    };
+  return {
+    reader: statementsOn(client),
+    run,
+    atOnce: transactionWith(`lock_timeout = ${LOCK_TIMEOUT_MS}`),
+    atLength: transactionWith('statement_timeout = 0'),
   };
 };
 

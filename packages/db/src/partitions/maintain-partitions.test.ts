@@ -167,6 +167,23 @@ test('a process that works on partitions is waited for, and one that stands stil
   }
 });
 
+test('a partition with many rows is read to its end, whatever time limit the role has', async () => {
+  await runUntil(at(1));
+  await insertCheck(at(5));
+  const name = new URL(cloned.url).pathname.slice(1);
+  for (const sql of [
+    'CREATE TABLE seen (statement_timeout text)',
+    `CREATE FUNCTION note() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF current_query() LIKE '%VALIDATE CONSTRAINT%' THEN INSERT INTO seen VALUES (current_setting('statement_timeout')); END IF;
+     END $$`,
+    'CREATE EVENT TRIGGER note ON ddl_command_start EXECUTE FUNCTION note()',
+    `ALTER DATABASE "${name}" SET statement_timeout = '1min'`,
+  ])
+    await db.$executeRawUnsafe(sql);
+  await runUntil(at(8));
+  expect(await db.$queryRaw`SELECT DISTINCT statement_timeout FROM seen`).toEqual([{ statement_timeout: '0' }]);
+});
+
 test('an id of the future is stored, and reported because no further month can be made', async () => {
   await runUntil(at(1));
   await insertCheck(at(11));

@@ -55,7 +55,8 @@ const endCrowded = async (ddl: Ddl, table: PartitionedTable, last: Partition, no
       `ALTER TABLE ${partition(last.name)} ADD CONSTRAINT partition_bound CHECK ("${key}" < '${to}') NOT VALID`,
     );
   });
-  await ddl.run(`ALTER TABLE ${partition(last.name)} VALIDATE CONSTRAINT partition_bound`);
+  // Reads all its rows, for minutes if there are many. No other statement waits for that.
+  await ddl.atLength(() => ddl.run(`ALTER TABLE ${partition(last.name)} VALIDATE CONSTRAINT partition_bound`));
   await ddl.atOnce(async () => {
     await createLike(ddl, table, following);
     await ddl.run(`LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`);

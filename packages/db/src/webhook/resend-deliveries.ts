@@ -38,6 +38,18 @@ const takeTurn = async (tx: Queryable, accountId: string, waitMs: number): Promi
   }
 };
 
+/**
+ * Waits until no bulk resend of the account is being written. Throws when one still is after all the time that it may take. Without
+ * an endpoint no other one begins to write.
+ */
+export const awaitResends = (db: Database, accountId: string): Promise<void> =>
+  db.$transaction(
+    async (tx) => {
+      if (!(await takeTurn(tx, accountId, TRANSACTION_MS))) throw new Error('a bulk resend is still being written');
+    },
+    { timeout: TRANSACTION_MS + 5_000 },
+  );
+
 const pendingOf = async (tx: Queryable, accountId: string): Promise<number> => {
   const [pending] = await query(tx, { n: 'int4' })`WITH ${countPending(accountId)} SELECT n FROM pending`;
   return pending?.n ?? 0;

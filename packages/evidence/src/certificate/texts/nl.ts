@@ -99,7 +99,7 @@ export const nl: CertificateTexts = {
     record: (url) =>
       `Sla de bijlage check.json op. Dat zijn de gegevens zelf: sha256sum check.json geeft de hash hierboven. Ze staan ook op ${url}.`,
     timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem controleert het tijdstip, met de stamcertificaten die de tijdstempelautoriteit publiceert.',
+      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem controleert het tijdstip, met de stamcertificaten die de tijdstempelautoriteit publiceert. RSA-PSS-handtekeningen kent het niet: gebruik dan sh verify.sh, zie hieronder.',
     anchor:
       'proof.json leidt van de hash van de gegevens naar de wortel in anchor.json (RFC 9162), en anchor.tsr is het tijdstempel van anchor.json.',
     online: (url) => `Online, zonder account: ${url}`,

@@ -99,7 +99,7 @@ export const pl: CertificateTexts = {
     record: (url) =>
       `Zapisz załącznik check.json. Jest to sam zapis: sha256sum check.json wypisze powyższy skrót. Zapis jest dostępny także pod adresem ${url}.`,
     timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem weryfikuje czas za pomocą certyfikatów głównych opublikowanych przez wystawcę.',
+      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem weryfikuje czas za pomocą certyfikatów głównych opublikowanych przez wystawcę. Podpisów RSA-PSS nie zna: wtedy sh verify.sh, jak niżej.',
     anchor:
       'proof.json prowadzi od skrótu zapisu do korzenia w anchor.json (RFC 9162), a anchor.tsr jest znacznikiem czasu pliku anchor.json.',
     online: (url) => `Online, bez konta: ${url}`,
