@@ -18,17 +18,13 @@ const KINDS = [
   { of: /./, seconds: 1.5 },
 ];
 
-/** Files of at least so many seconds begin in the first nine tenths of the run: one that began last would run alone at its end. */
-const LONG = { seconds: 6, within: 0.9 };
-
 /** @param {Test[]} tests of one kind @param {number} seconds @returns {{ test: Test, at: number }[]} */
 const place = (tests, seconds) => {
   const lengths = tests.map(({ duration }) => (duration === undefined ? seconds : duration / 1000));
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  const within = seconds < LONG.seconds ? 1 : LONG.within;
   let before = 0;
   return tests.map((test, index) => {
-    const at = (before / total) * within;
+    const at = before / total;
     before += lengths[index] ?? 0;
     return { test, at };
   });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { until } from '@vat/testkit';
 import { createRecordings } from './recordings.js';
 
-/** Work that ends when it is told to. */
+/** Starts recordings that each last until `endOne` ends them. */
 const openWorks = (recordings: ReturnType<typeof createRecordings>, count: number) => {
   const running: (() => void)[] = [];
   for (let n = 0; n < count; n += 1)

@@ -15,7 +15,7 @@ let consumer: Consumer;
 let outcome: (job: Job) => ReturnType<JobHandler<Job>>;
 let failed: Failure[];
 const done: string[] = [];
-/** The times at which Redis refused what the consumer asked for. */
+/** When Redis refused to give the consumer a job. */
 let refused: number[];
 let aheadMs: number;
 beforeEach(async () => {
@@ -153,7 +153,7 @@ test('after the clock was set back a job that always fails waits longer each tim
   expect(waits.map(inSeconds)).toEqual([2, 4]);
 });
 
-test('a job that Redis does not hand over, as while its memory is full, is asked for once a second', async () => {
+test('while Redis refuses to give a job, as when its memory is full, the consumer tries once a second', async () => {
   outcome = async () => undefined;
   const [, redis] = connections;
   const active = `${namespace.prefix}:${settleQueue.name}:active`;

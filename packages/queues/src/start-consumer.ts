@@ -86,7 +86,7 @@ const MAX_STALLED = 1_000;
 /** How soon a worker looks for its next job again after Redis closed its connection. */
 const RETRY_AFTER_CLOSE_MS = 1_000;
 
-/** How soon it asks again for a job that Redis refused to hand over, as while the memory of Redis is full. */
+/** How soon a worker tries again to take a job after Redis refused that, as while its memory is full. */
 const RETRY_AFTER_REFUSAL_MS = 1_000;
 
 /**
@@ -225,7 +225,7 @@ export const startConsumer = <P>(
       active -= 1;
     }
   };
-  /** BullMQ asks again at once after a refusal: that takes most of a processor. After an error of the connection it waits itself. */
+  /** BullMQ tries again at once after a refusal, which takes most of a processor. After an error of the connection it waits itself. */
   class PatientWorker extends Worker<P & Failures> {
     protected override async moveToActive(token: string, name?: string): Promise<Job<P & Failures>> {
       try {
