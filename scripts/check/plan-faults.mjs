@@ -18,15 +18,16 @@ const nodesOf = (node) => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 const rowsOf = (node) => Math.round(node['Actual Rows'] * node['Actual Loops']);
 
 /**
- * What in a plan grows with the tables, a line each.
+ * What in a plan grows with the tables, or can end Postgres, a line each.
  *
  * @param {PlanNode} plan executed
  * @param {ReadonlyMap<string, number>} tableRows rows by table or partition
+ * @param {ReadonlyMap<string, string>} keys the column by which its table is partitioned, by partition
  * @param {Allowance} [allowed] of a statement that has a reason to read more
  */
-export const planFaults = (plan, tableRows, allowed) => {
+export const planFaults = (plan, tableRows, keys, allowed) => {
   const nodes = nodesOf(plan);
-  const faults = [];
+  const faults = pruningFaults(plan, keys);
   for (const node of nodes) {
     const type = node['Node Type'];
     const table = node['Relation Name'];
@@ -48,3 +49,43 @@ export const planFaults = (plan, tableRows, allowed) => {
 
 /** @param {PlanNode} node */
 const rowsRead = (node) => rowsOf(node) + (node['Rows Removed by Filter'] ?? 0);
+
+/**
+ * Whether a node chooses among partitions while the statement runs: by comparing their key with another column or with the
+ * result of a subquery, but not with an array.
+ *
+ * @param {PlanNode} node @param {ReadonlyMap<string, string>} keys
+ */
+const prunes = (node, keys) =>
+  node['Node Type'].endsWith('Append') &&
+  nodesOf(node).some((scan) => {
+    const key = keys.get(scan['Relation Name']);
+    const compared = new RegExp(`\\((?:\\w+\\.)?${key} (?:=|[<>]=?) (?!\\(?'|\\$\\d|ANY )`);
+    return key !== undefined && compared.test(scan['Index Cond'] ?? scan['Recheck Cond'] ?? scan.Filter ?? '');
+  });
+
+/**
+ * Where a statement that locks rows chooses partitions while it runs: in a subquery of its own, or repeatedly below the lock. When
+ * such a statement has waited for a lock, Postgres 18 without its fix of October 2026 reads freed memory (docs/decisions/0037).
+ *
+ * @param {PlanNode} plan @param {ReadonlyMap<string, string>} keys
+ */
+const pruningFaults = (plan, keys) => {
+  /** @type {string[]} */
+  const faults = [];
+  /** @param {PlanNode} node @param {{ inSubquery: boolean, isInner: boolean, isBelowLock: boolean }} at */
+  const visit = (node, at) => {
+    if (prunes(node, keys) && (at.isBelowLock ? at.isInner : at.inSubquery))
+      faults.push('locks rows and chooses partitions while it runs');
+    const isBelowLock = at.isBelowLock || node['Node Type'] === 'LockRows';
+    for (const child of node.Plans ?? []) {
+      const relation = child['Parent Relationship'];
+      if (relation === 'InitPlan' || relation === 'SubPlan')
+        visit(child, { inSubquery: true, isInner: false, isBelowLock: false });
+      else visit(child, { ...at, isBelowLock, isInner: at.isInner || (relation === 'Inner' && !isBelowLock) });
+    }
+  };
+  const locks = nodesOf(plan).some((node) => node['Node Type'] === 'LockRows');
+  if (locks) visit(plan, { inSubquery: false, isInner: false, isBelowLock: false });
+  return faults;
+};

@@ -54,6 +54,18 @@ const searchTwice = async (take) => {
 };
 
 /**
+ * Calls a function for several ids at once, which share its statement. Of ids that are not of the same month it reads several
+ * partitions.
+ *
+ * @param {string[]} ids
+ */
+const of =
+  (...ids) =>
+  /** @template Call @param {(call: Call) => Promise<unknown>} run @param {(id: string) => Call} callOf */
+  (run, callOf) =>
+    Promise.all(ids.map((id) => run(callOf(id))));
+
+/**
  * The owner of an account invites a member, who accepts, becomes an auditor and is removed.
  *
  * @param {import('./statement-samples.mjs').Place} at
@@ -243,6 +255,12 @@ export const statementCalls = (on, at = NOWHERE) => [
     const { waitingRequest: id, account: accountId, now } = at;
     return db.acceptRequest(on)({ id, accountId, now, giveUpAt: now, maxPending, evenAnswered: false });
   }),
+  () => {
+    const { account: accountId, now } = at;
+    return of(at.waitingRequest, ID)(db.acceptRequest(on), (id) => ({
+      ...{ id, accountId, now, giveUpAt: now, maxPending: 200, evenAnswered: false },
+    }));
+  },
   () => db.findCheck(on)(at.check, readerOf(at)),
   () => db.findCheckOfAnyAccount(on)(at.check),
   ...filtersOf(at).flatMap((filter) => [
@@ -254,6 +272,11 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.storeLookup(on)({ ...LOOKUP, requestId: at.pendingRequest }),
   () => db.findMalformedLines(on)(100),
   () => db.settleMalformedLines(on)([{ requestId: at.malformedRequest, check: CHECK }], at.now),
+  () =>
+    db.settleMalformedLines(on)(
+      [at.malformedRequest, ID].map((requestId) => ({ requestId, check: CHECK })),
+      at.now,
+    ),
   () => db.recordMalformed(on)({ request: requestOf(at), check: CHECK, idempotency: null }),
   () => db.findRequest(on)(at.request, readerOf(at)),
   () => db.findAwaitedRequest(on)(at.waitingRequest),
@@ -335,6 +358,13 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findPendingDeliveries(on)([at.pendingDelivery]),
   () => db.claimDelivery(on)({ deliveryId: at.pendingDelivery, number: 1, now: at.soon, leasedUntil: at.soon }),
   () => db.claimDelivery(on)({ deliveryId: at.delivery, number: 1, now: at.now, leasedUntil: at.now }),
+  () =>
+    of(at.pendingDelivery, ID)(db.claimDelivery(on), (deliveryId) => ({
+      deliveryId,
+      number: 1,
+      now: at.soon,
+      leasedUntil: at.soon,
+    })),
   () => db.releaseDelivery(on)({ deliveryId: at.pendingDelivery, number: 1, leasedUntil: at.now }),
   () =>
     db.recordAttempt(on)({
@@ -343,6 +373,11 @@ export const statementCalls = (on, at = NOWHERE) => [
       plan: { state: 'successful', nextAttemptAt: null },
       leasedUntil: at.now,
     }),
+  () =>
+    of(at.pendingDelivery, ID)(db.recordAttempt(on), (deliveryId) => ({
+      ...{ deliveryId, attempt: ATTEMPT, leasedUntil: at.now },
+      plan: { state: 'successful', nextAttemptAt: null },
+    })),
   () => db.deleteOldDeliveries(on)(at.early),
   () => db.endRemovedDeliveries(on)(at.now, [at.pendingDelivery]),
   () => db.holdDeliveries(on)([at.pendingDelivery]),

@@ -80,6 +80,13 @@ export const isOneOf = (id: Prisma.Sql, ids: readonly string[]): Prisma.Sql => {
     : Prisma.sql`${given} AND ${id} >= ${months.from}::uuid AND ${id} < ${months.to}::uuid`;
 };
 
+/**
+ * Whether two ids are the same, in a statement that locks rows. Unlike `=` between the ids themselves it does not make Postgres
+ * choose the partition while the statement runs: with row locks, Postgres 18 without its fix of October 2026 (commit 1b5dd3a)
+ * then reads freed memory, and the whole server restarts (docs/decisions/0037).
+ */
+export const isSameId = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql => Prisma.sql`${one}::text = ${other}::text`;
+
 /** Columns of one type: `...all('uuid', 'id', 'accountId')`. */
 export const all = <const T extends Column, const N extends string>(type: T, ...names: N[]): { readonly [K in N]: T } =>
   Object.fromEntries(names.map((name) => [name, type])) as { readonly [K in N]: T };

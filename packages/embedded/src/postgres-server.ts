@@ -181,16 +181,14 @@ const settings = (durable: boolean): string[] =>
     // Otherwise the commit that needs a new segment of the log fills its 16 MB with zeros first: 40 to 80 ms in which every other
     // commit waits, about once a file of 10 000 lines. A server of one's own avoids them with a larger min_wal_size.
     'wal_init_zero=off',
-    // "terse" omits DETAIL lines, which quote rows, from the log.
-    ...[
-      'unix_socket_directories=',
-      'logging_collector=off',
-      'log_error_verbosity=terse',
-      'password_encryption=scram-sha-256',
-    ],
+    ...['unix_socket_directories=', 'logging_collector=off', 'password_encryption=scram-sha-256'],
+    // "terse" omits DETAIL lines, which quote rows, from the log. In tests they tell what a process that crashed was running.
     // Never synchronous_commit=off: tests kill the server, and what it acknowledged has to be there afterwards.
-    ...(durable ? ['fsync=on'] : ['fsync=off', 'full_page_writes=off']),
+    ...(durable ? ['fsync=on', 'log_error_verbosity=terse'] : ['fsync=off', 'full_page_writes=off']),
   ].flatMap((setting) => ['-c', setting]);
+
+/** For glibc: a server that reads memory after it was freed ends at once, and not just when others have used that memory. */
+const OVERWRITE_FREED_MEMORY = { MALLOC_PERTURB_: '171' };
 
 type LaunchPostgres = { location: PostgresLocation; access: Access; durable: boolean; logFile: string };
 
@@ -201,7 +199,11 @@ const launchPostgres = ({ location, access, durable, logFile }: LaunchPostgres):
       path.join(location.native, 'bin/postgres'),
       ...['-D', location.cluster, '-p', String(access.port), ...settings(durable)],
     ],
-    options: { ...location.ids, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
+    options: {
+      ...location.ids,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...(durable ? {} : OVERWRITE_FREED_MEMORY) },
+    },
     logFile,
     isReady: async () => (await probePostgres(access)) === 'serving',
     stop: { signal: 'SIGQUIT', timeoutMs: 2_000 },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { runProgram } from './run-program.js';
 import { makeServersFolder } from './servers-folder.js';
 
@@ -26,6 +27,10 @@ export type TestServers = {
   stop: () => Promise<void>;
 };
 
+/** The processes of Postgres that crashed, each with what it was running: every test that used it meanwhile has failed. */
+export const crashesIn = (log: string): string[] =>
+  log.match(/^.*(?:was terminated by signal|PANIC).*(?:\n.* DETAIL: .*(?:\n\s.*)*)?/gm) ?? [];
+
 /**
  * Starts the Postgres and Redis of one test run on free ports and in a separate folder, so that parallel runs do not interfere,
  * and migrates the template. Their data is not needed after the run, so it is not durable, except where the time for a disk
@@ -41,6 +46,8 @@ export const startTestServers = async ({ durable = false } = {}): Promise<TestSe
   ]);
   const stop = async () => {
     await Promise.all([postgres.stop(), redis.stop()]);
+    for (const crash of crashesIn(readFileSync(path.join(folder, 'postgres.log'), 'utf8')))
+      process.stderr.write(`${crash}\n`);
     rmSync(folder, { recursive: true, force: true });
   };
   try {

@@ -9,7 +9,7 @@ import {
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { MEMBER_STATE_NUMBERS } from '../member-state-numbers.js';
-import { all, query, typed } from '../query.js';
+import { all, isSameId, query, typed } from '../query.js';
 import { madeAfter, recentId } from '../uuid-bounds.js';
 
 /** The first of the two numbers of the advisory lock for dispatching; the second is the member state. */
@@ -61,7 +61,9 @@ export const dispatchLines =
         ORDER BY rank, line.due_at, line.id LIMIT (SELECT n FROM room)
       ), dispatched AS (
         UPDATE request q SET fed = true, due_at = ${now}::timestamptz
-        FROM picked WHERE q.id = picked.id AND q.id >= ${recent}::uuid AND NOT q.fed
+        FROM picked
+        WHERE q.id = ANY(ARRAY(SELECT id FROM picked)) AND ${isSameId(Prisma.sql`q.id`, Prisma.sql`picked.id`)}
+          AND q.id >= ${recent}::uuid AND NOT q.fed
         RETURNING q.id, q.account_id, picked.rank
       ), started AS (
         -- Skips locked rows, which the dispatch of another member state is updating.

@@ -8,6 +8,17 @@ import { reasonToGiveUp } from '../request/sweep-requests.js';
 import { DAY_MS, idAt, NIL } from '../uuid-bounds.js';
 import { publishToAccount } from '../webhook/events.js';
 
+/** The live requests of at most `limit` lines of disabled accounts, found by the live batches of these, which are few. */
+const linesOfDisabled = async (db: Queryable, limit: number): Promise<string[]> => {
+  const rows = await query(db, { id: 'uuid' })`
+    SELECT r.id FROM account a
+    JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
+    JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
+    JOIN request r ON r.id = l.request_id AND r.ended_at IS NULL AND r.answer IS NULL
+    WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int`;
+  return rows.map(({ id }) => id);
+};
+
 /**
  * Ends requests of batches that are past their deadline or whose account was disabled: releases their units and fails their
  * lines. One statement handles up to `limit` lines of each kind, since a disabled account may have tens of thousands. Skips
@@ -18,27 +29,20 @@ export const endLostLines =
   (db: Queryable) =>
   async (now: Date, limit: number): Promise<{ ended: number; neverAsked: number }> => {
     const messages = JSON.stringify(Object.values(LINE_ENDINGS));
+    const disabled = await linesOfDisabled(db, limit);
     const [row] = await query(db, all('int4', 'ended', 'neverAsked'))`
       WITH late AS (
-        SELECT id, ${reasonToGiveUp} AS reason FROM request
+        SELECT id FROM request
         WHERE state = 'pending' AND origin = 'batch' AND give_up_at < ${now}::timestamptz AND answer IS NULL
         LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       ), disabled AS (
-        -- Found by the live batches of disabled accounts, which are few.
-        SELECT r.id FROM account a
-        JOIN batch b ON b.account_id = a.id AND b.state <> 'completed'
-        JOIN batch_line l ON l.batch_id = b.id AND l.status = 'queued'
-        CROSS JOIN LATERAL (
-          SELECT id FROM request WHERE id = l.request_id AND ended_at IS NULL AND answer IS NULL FOR UPDATE SKIP LOCKED
-        ) r
-        WHERE a.disabled_at IS NOT NULL LIMIT ${limit}::int
+        SELECT r.id FROM request r JOIN account a ON a.id = r.account_id AND a.disabled_at IS NOT NULL
+        WHERE r.id = ANY(${disabled}::uuid[]) AND r.ended_at IS NULL AND r.answer IS NULL
+        FOR UPDATE OF r SKIP LOCKED
       ), gone AS (
-        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL, reason = lost.reason
-        FROM (
-          SELECT id, 'ACCOUNT_DISABLED' AS reason FROM disabled
-          UNION SELECT id, reason FROM late WHERE id NOT IN (SELECT id FROM disabled)
-        ) AS lost
-        WHERE r.id = lost.id
+        UPDATE request r SET state = 'abandoned', ended_at = ${now}::timestamptz, asking_since = NULL,
+          reason = CASE WHEN r.id IN (SELECT id FROM disabled) THEN 'ACCOUNT_DISABLED' ELSE ${reasonToGiveUp} END
+        WHERE r.id = ANY(ARRAY(SELECT id FROM disabled UNION SELECT id FROM late))
         RETURNING r.id, r.account_id, r.quota_period, r.reason
       ), ${releaseUnitsOfGone()}, lines AS (
         UPDATE batch_line l SET status = 'failed', error_code = ending.code, error_message = ending.message

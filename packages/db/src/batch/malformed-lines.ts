@@ -1,7 +1,7 @@
 import type { CheckRecord, CheckRequest } from '@vat/domain';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { isOneOf, query } from '../query.js';
+import { isOneOf, isSameId, query } from '../query.js';
 import { REQUEST, REQUEST_LIST } from '../request/request-row.js';
 import { unfinishedSince } from './dispatch-lines.js';
 
@@ -74,7 +74,7 @@ export const settleMalformedLines =
       ), done AS (
         UPDATE request r SET state = 'completed', ended_at = ${now}::timestamptz, check_id = given.id, asking_since = NULL,
           last_error = NULL
-        FROM given WHERE r.id = given.request_id AND r.id = ANY(ARRAY(SELECT id FROM free))
+        FROM given WHERE ${isSameId(Prisma.sql`r.id`, Prisma.sql`given.request_id`)} AND r.id = ANY(ARRAY(SELECT id FROM free))
           AND ${isOneOf(Prisma.sql`r.id`, ids)}
         RETURNING r.id AS request_id, r.account_id, given.id, given.vat_number, given.reference, given.checked_at,
           given.body, given.hash

@@ -4,7 +4,7 @@ import { releaseUnitsOfGone } from '../account/usage.js';
 import { coalesce } from '../coalesce.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, isOneOf, query } from '../query.js';
+import { all, columns, isOneOf, isSameId, query } from '../query.js';
 import { recentId } from '../uuid-bounds.js';
 
 const ACCEPTED = columns({ ...all('int4', 'n', 'pending'), giveUpAt: 'timestamptz?' });
@@ -54,12 +54,12 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
       UPDATE request r SET state = 'pending', accepted_at = k.now, give_up_at = COALESCE(r.give_up_at, k.give_up_at),
         due_at = LEAST(r.due_at, COALESCE(r.give_up_at, k.give_up_at))
       FROM ranked k
-      WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND (k.state = 'pending' OR k.place <= k.max_pending)
+      WHERE ${isSameId(Prisma.sql`r.id`, Prisma.sql`k.id`)} AND ${isOneOf(Prisma.sql`r.id`, ids)} AND (k.state = 'pending' OR k.place <= k.max_pending)
       RETURNING k.n, r.give_up_at
     ), gone AS (
       UPDATE request r SET state = 'withdrawn', reason = 'TOO_MANY_PENDING', ended_at = k.now
       FROM ranked k
-      WHERE r.id = k.id AND ${isOneOf(Prisma.sql`r.id`, ids)} AND k.state = 'waiting' AND k.place > k.max_pending
+      WHERE ${isSameId(Prisma.sql`r.id`, Prisma.sql`k.id`)} AND ${isOneOf(Prisma.sql`r.id`, ids)} AND k.state = 'waiting' AND k.place > k.max_pending
       RETURNING k.n, r.id, r.account_id, r.quota_period
     ), ${releaseUnitsOfGone()}, unbound AS (
       DELETE FROM idempotency_key WHERE request_id = ANY(ARRAY(SELECT id FROM gone))

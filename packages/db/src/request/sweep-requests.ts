@@ -111,11 +111,11 @@ export const releaseOrphans =
         ORDER BY r.due_at LIMIT 500 FOR UPDATE OF r SKIP LOCKED
       ), gone AS (
         UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz
-        FROM lost WHERE r.id = lost.id AND NOT lost.keyed RETURNING r.account_id, r.quota_period
+        WHERE r.id = ANY(ARRAY(SELECT id FROM lost WHERE NOT keyed)) RETURNING r.account_id, r.quota_period
       ), continued AS (
         UPDATE request r SET state = 'pending',
           give_up_at = COALESCE(r.give_up_at, CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END)
-        FROM lost WHERE r.id = lost.id AND lost.keyed RETURNING 1
+        WHERE r.id = ANY(ARRAY(SELECT id FROM lost WHERE keyed)) RETURNING 1
       ), ${releaseUnitsOfGone()}
       SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
     return row?.n ?? 0;

@@ -2,7 +2,7 @@ import type { AttemptToClaim, AttemptToRecord, Claim } from '@vat/domain';
 import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
-import { all, columns, isOneOf, query, type RowOf } from '../query.js';
+import { all, columns, isOneOf, isSameId, query, type RowOf } from '../query.js';
 import { madeSoon } from '../uuid-bounds.js';
 
 const CLAIMED = columns({
@@ -69,8 +69,8 @@ export const claimDelivery = (db: Queryable): ((attempt: AttemptToClaim) => Prom
         UPDATE delivery d SET held = a.disabled_at IS NOT NULL,
           leased_until = CASE WHEN a.disabled_at IS NULL THEN w.until END
         FROM wanted w, account a
-        WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND ${isOneOf(Prisma.sql`d.id`, ids)}
-          AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
+        WHERE ${isSameId(Prisma.sql`d.id`, Prisma.sql`w.id`)} AND d.id = ANY(ARRAY(SELECT id FROM locked))
+          AND ${isOneOf(Prisma.sql`d.id`, ids)} AND a.id = d.account_id AND d.state = 'pending' AND d.attempts = w.number - 1 AND d.next_attempt_at <= w.at
           AND (d.leased_until IS NULL OR d.leased_until <= w.at)
         RETURNING w.n, d.held, d.account_id, d.event_id, d.generation, d.next_attempt_at
       )
@@ -161,8 +161,9 @@ export const recordAttempt = (db: Queryable): ((recorded: AttemptToRecord) => Pr
           last_status_code = CASE WHEN d.state = 'pending' THEN m.status_code ELSE d.last_status_code END,
           last_duration_ms = CASE WHEN d.state = 'pending' THEN m.duration_ms ELSE d.last_duration_ms END,
           last_error = CASE WHEN d.state = 'pending' THEN m.error ELSE d.last_error END
-        FROM made m WHERE d.id = m.id AND d.id = ANY(ARRAY(SELECT id FROM locked)) AND ${isOneOf(Prisma.sql`d.id`, ids)}
-          AND d.attempts = m.number - 1
+        FROM made m
+        WHERE ${isSameId(Prisma.sql`d.id`, Prisma.sql`m.id`)} AND d.id = ANY(ARRAY(SELECT id FROM locked))
+          AND ${isOneOf(Prisma.sql`d.id`, ids)} AND d.attempts = m.number - 1
         RETURNING m.n
       ), logged AS (
         INSERT INTO delivery_attempt (delivery_id, number, at, url, status_code, duration_ms, error, address, timings,

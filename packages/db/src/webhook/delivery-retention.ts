@@ -108,12 +108,12 @@ export const resumeDeliveries =
           ORDER BY d.account_id, d.next_attempt_at, d.id LIMIT 1)
         FROM holder h WHERE h.account_id IS NOT NULL
       ), resumed AS (
-        UPDATE delivery d SET held = false WHERE d.id IN (
+        UPDATE delivery d SET held = false WHERE d.id = ANY(ARRAY(
           SELECT part.id FROM holder h JOIN account a ON a.id = h.account_id AND a.disabled_at IS NULL,
             LATERAL (
               SELECT n.id FROM delivery n WHERE n.account_id = h.account_id AND n.state = 'pending' AND n.held
               ORDER BY n.next_attempt_at, n.id LIMIT ${perAccount}::int FOR UPDATE SKIP LOCKED
-            ) AS part)
+            ) AS part))
         RETURNING d.id, d.account_id, d.attempts, d.next_attempt_at
       )
       SELECT id, account_id AS "accountId", attempts + 1 AS attempt, next_attempt_at AS "dueAt" FROM resumed
