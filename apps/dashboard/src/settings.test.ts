@@ -400,6 +400,15 @@ test('an endpoint is removed after confirmation, and its deliveries stay', async
     .waitFor();
 });
 
+/** Something to wait for. */
+const gate = () => {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
 test('each kind of e-mail is turned on and off, saved at once, and shown after a reload', async () => {
   const { page } = visit;
   const kinds = async () => {
@@ -427,6 +436,33 @@ test('each kind of e-mail is turned on and off, saved at once, and shown after a
   await page.reload();
   await box('Quota').waitFor();
   expect(await shown()).toEqual([true, false, false, true]);
+
+  // The answer to the first of two changes comes after that to the second one, and the query is not repeated meanwhile.
+  const notifications = '**/app/api/notifications';
+  const [first, query] = [gate(), gate()];
+  let queried = 0;
+  await page.route(notifications, async (route) => {
+    if (route.request().method() === 'GET') {
+      queried += 1;
+      await query.opened;
+      // The page may have cancelled it.
+      return route.continue().catch(() => undefined);
+    }
+    const response = await route.fetch();
+    if (route.request().postData()?.includes('quota')) await first.opened;
+    return route.fulfill({ response });
+  });
+  await card.getByText('Quota', { exact: true }).click();
+  await until('the first to be saved', async () => (await kinds())?.includes('quota'));
+  await card.getByText('Completed batches', { exact: true }).click();
+  await until('the second to be shown as saved', () => queried > 0);
+  const before = queried;
+  first.open();
+  await until('the first to be shown as saved', () => queried > before);
+  expect(await shown()).toEqual([true, true, true, true]);
+  query.open();
+  await page.unrouteAll({ behavior: 'wait' });
+
   const hint = String(await box('Quota').getAttribute('aria-describedby'));
   expect(await page.locator(`[id="${hint}"]`).textContent()).toBe('80% and 100% of the checks of the month are used.');
 });

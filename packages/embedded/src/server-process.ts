@@ -64,6 +64,9 @@ export const stopProcess = async ({ pid, exited, steps, force }: StopProcess): P
   // `exited` may depend on an unreferenced timer or child; this timer keeps Node running until it resolves.
   const keepAlive = setInterval(() => undefined, 60_000);
   try {
+    // Another process may have the pid of one that has ended.
+    await Promise.race([exit, new Promise(setImmediate)]);
+    if (ended) return;
     for (const { signal, timeoutMs } of steps) {
       if (force?.aborted) break;
       send(pid, signal);

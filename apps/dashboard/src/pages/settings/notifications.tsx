@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Notifications as Choice } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -22,21 +23,29 @@ const KINDS: readonly { kind: Kind; label: string; hint: string }[] = [
   { kind: 'watch_changes', label: 'Changes of watches', hint: 'A watched number has another status, name or address.' },
 ];
 
-/** One kind of e-mail, which is saved at once. While that is under way it shows what the user chose. */
+/** One kind of e-mail, which is saved at once. From the click until then it shows what the user chose. */
 const KindChoice = ({ kind, label, hint, isOn }: (typeof KINDS)[number] & { isOn: boolean }) => {
   const queries = useQueryClient();
+  const [chosen, setChosen] = useState<boolean | null>(null);
   const save = useApiMutation(['notifications'], async (api, wanted: boolean) => {
     const saved = await api.call<Choice>('PATCH', PATH, { body: { [kind]: wanted } });
-    // Shown from now on; the checkbox must not change back until the query has been repeated.
-    queries.setQueryData<Choice>(['notifications', PATH, {}], saved);
+    // Shown from now on; the checkbox must not change back until the query has been repeated. What is being read, and the other
+    // kinds in this answer, may be older than another change.
+    const queryKey = ['notifications', PATH, {}];
+    await queries.cancelQueries({ queryKey });
+    queries.setQueryData<Choice>(queryKey, (shown) => (shown ? { ...shown, [kind]: saved[kind] } : saved));
   });
   return (
     <>
       <Checkbox
         label={label}
         hint={hint}
-        isSelected={save.isPending ? save.variables : isOn}
-        onChange={(wanted) => save.mutate(wanted)}
+        isSelected={chosen ?? isOn}
+        onChange={(wanted) => {
+          if (chosen !== null) return;
+          setChosen(wanted);
+          save.mutate(wanted, { onSettled: () => setChosen(null) });
+        }}
       />
       <ErrorAlert error={save.error} />
     </>
