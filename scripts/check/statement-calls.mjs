@@ -376,7 +376,7 @@ export const statementCalls = (on, at = NOWHERE) => [
   () =>
     of(at.pendingDelivery, ID)(db.recordAttempt(on), (deliveryId) => ({
       ...{ deliveryId, attempt: ATTEMPT, leasedUntil: at.now },
-      plan: { state: 'successful', nextAttemptAt: null },
+      plan: { state: /** @type {const} */ ('successful'), nextAttemptAt: null },
     })),
   () => db.deleteOldDeliveries(on)(at.early),
   () => db.endRemovedDeliveries(on)(at.now, [at.pendingDelivery]),
