@@ -50,6 +50,9 @@ export const planFaults = (plan, tableRows, keys, allowed) => {
 /** @param {PlanNode} node */
 const rowsRead = (node) => rowsOf(node) + (node['Rows Removed by Filter'] ?? 0);
 
+/** Of a scan. Each may compare the key of the partitions. */
+const CONDITIONS = ['Index Cond', 'Recheck Cond', 'Filter'];
+
 /**
  * Whether a node chooses among partitions while the statement runs: by comparing their key with another column or with the
  * result of a subquery, but not with an array.
@@ -61,31 +64,21 @@ const prunes = (node, keys) =>
   nodesOf(node).some((scan) => {
     const key = keys.get(scan['Relation Name']);
     const compared = new RegExp(`\\((?:\\w+\\.)?${key} (?:=|[<>]=?) (?!\\(?'|\\$\\d|ANY )`);
-    return key !== undefined && compared.test(scan['Index Cond'] ?? scan['Recheck Cond'] ?? scan.Filter ?? '');
+    return key !== undefined && CONDITIONS.some((name) => compared.test(scan[name] ?? ''));
   });
 
 /**
- * Where a statement that locks rows chooses partitions while it runs: in a subquery of its own, or repeatedly below the lock. When
- * such a statement has waited for a lock, Postgres 18 without its fix of October 2026 reads freed memory (docs/decisions/0037).
+ * Where a statement that locks rows chooses partitions while it runs: in a subquery, or to find the rows that it locks. When such
+ * a statement has waited for a lock, Postgres 18 without its fix of October 2026 reads freed memory, or chooses by the id of
+ * another row (docs/decisions/0037).
  *
  * @param {PlanNode} plan @param {ReadonlyMap<string, string>} keys
+ * @returns {string[]}
  */
 const pruningFaults = (plan, keys) => {
-  /** @type {string[]} */
-  const faults = [];
-  /** @param {PlanNode} node @param {{ inSubquery: boolean, isInner: boolean, isBelowLock: boolean }} at */
-  const visit = (node, at) => {
-    if (prunes(node, keys) && (at.isBelowLock ? at.isInner : at.inSubquery))
-      faults.push('locks rows and chooses partitions while it runs');
-    const isBelowLock = at.isBelowLock || node['Node Type'] === 'LockRows';
-    for (const child of node.Plans ?? []) {
-      const relation = child['Parent Relationship'];
-      if (relation === 'InitPlan' || relation === 'SubPlan')
-        visit(child, { inSubquery: true, isInner: false, isBelowLock: false });
-      else visit(child, { ...at, isBelowLock, isInner: at.isInner || (relation === 'Inner' && !isBelowLock) });
-    }
-  };
-  const locks = nodesOf(plan).some((node) => node['Node Type'] === 'LockRows');
-  if (locks) visit(plan, { inSubquery: false, isInner: false, isBelowLock: false });
-  return faults;
+  const locks = nodesOf(plan).filter((node) => node['Node Type'] === 'LockRows');
+  if (locks.length === 0) return [];
+  const subqueries = nodesOf(plan).filter((node) => /Plan$/.test(node['Parent Relationship'] ?? ''));
+  const read = new Set([...locks, ...subqueries].flatMap(nodesOf));
+  return [...read].filter((node) => prunes(node, keys)).map(() => 'locks rows and chooses partitions while it runs');
 };

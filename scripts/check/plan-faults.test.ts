@@ -41,7 +41,7 @@ test('the pages that a statement may read depend on the rows that it returns, ch
   expect(planFaults(node('ModifyTable', 0, { ...read, Plans: [node('Index Scan', 100)] }), ROWS, KEYS)).toEqual([]);
 });
 
-test('to choose partitions while the statement runs is a fault beside a lock of rows, and not below it', () => {
+test('to choose partitions while the statement runs is a fault in a subquery beside a lock of rows, and below the lock', () => {
   const append = (condition: string, more: Partial<PlanNode> = {}) =>
     node('Append', 1, {
       ...more,
@@ -61,9 +61,9 @@ test('to choose partitions while the statement runs is a fault beside a lock of 
   expect(faultsOf(locked(), changed('((d.id = (InitPlan 2).col1) AND (id < $1))'))).toEqual(FAULTS);
   for (const fixed of ["(id = '0193'::uuid)", '(id >= $1)', '(id = ANY ((InitPlan 2).col1))', '(event_id = e.id)'])
     expect(faultsOf(locked(), changed(fixed))).toEqual([]);
+  const scan = { 'Relation Name': 'delivery_2026_11', 'Index Cond': "(state = 'pending')", Filter: '(id = locked.id)' };
+  expect(faultsOf(locked(), cte('changed', node('Append', 1, { Plans: [node('Index Scan', 1, scan)] })))).toEqual(FAULTS);
   expect(faultsOf(changed('(id = made.id)'))).toEqual([]);
   expect(faultsOf(locked(), append('(id = locked.id)', { 'Parent Relationship': 'Outer' }))).toEqual([]);
-  expect(faultsOf(locked(append('(id = w.id)')))).toEqual([]);
-  const repeated = node('LockRows', 1, { 'Parent Relationship': 'Inner', Plans: [append('(id = l.id)')] });
-  expect(faultsOf(node('Nested Loop', 1, { Plans: [repeated] }))).toEqual(FAULTS);
+  expect(faultsOf(locked(append('(id = w.id)')))).toEqual(FAULTS);
 });

@@ -115,6 +115,37 @@ test('Postgres ends the large read of a process that stands still, and with it i
   }
 });
 
+test('a process whose connections are all in use is not called unreachable, and one whose Postgres is silent is', async () => {
+  const proxy = await openTcpProxy({ to: new URL(cloned.url).host });
+  const { db, warmed, close } = connectDatabase({
+    ...{ url: proxy.through(cloned.url), applicationName: 'crowded', connectTimeoutMs: 1_000, queryTimeoutMs: 5_000 },
+    ...{ maxConnections: 1, keepOpen: 1 },
+  });
+  await warmed;
+  let busy = true;
+  /** Statements, each of which waits for a connection for longer than it may. */
+  const callers = Array.from({ length: 16 }, async () => {
+    let refused = 0;
+    while (busy)
+      await db.$executeRaw`SELECT pg_sleep(0.15)`.catch(() => {
+        refused += 1;
+      });
+    return refused;
+  });
+  try {
+    for (let pings = 0; pings < 12; pings += 1) await db.$ping();
+    busy = false;
+    expect((await Promise.all(callers)).reduce((sum, refused) => sum + refused)).toBeGreaterThan(0);
+    proxy.freeze();
+    await expect(db.$ping()).rejects.toThrow(/timeout/i);
+  } finally {
+    busy = false;
+    await Promise.all(callers);
+    await close();
+    await proxy.close();
+  }
+});
+
 test('Postgres ends the connections of a machine that is gone within a minute', async () => {
   const options = { url: cloned.url, applicationName: 'gone', connectTimeoutMs: 5_000, queryTimeoutMs: 5_000 };
   const database = connectDatabase({ ...options, maxConnections: 1 });

@@ -51,7 +51,7 @@ type StatementNames = (statement: { sql: string }) => string;
 export type { Queryable } from './statements-on.js';
 
 /** The Prisma client, whose raw statements outside of transactions run without it. Other packages must not depend on its type. */
-export type Database = Omit<PrismaClient, keyof Queryable> & Queryable;
+export type Database = Omit<PrismaClient, keyof Queryable> & Queryable & { $ping: () => Promise<void> };
 
 /** Opens connections. When Postgres is unavailable, they are opened on demand later. Never rejects. */
 const warm = async (pool: pg.Pool, connections: number): Promise<void> => {
@@ -105,7 +105,7 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
     transactionOptions: { maxWait: options.connectTimeoutMs, timeout: options.queryTimeoutMs * 2 },
   });
   // Properties of the object itself: set on the client they would be those of its transactions as well.
-  const own = { ...statementsOn(pool, name), $transaction: prisma.$transaction.bind(prisma) };
+  const own = { ...statementsOn(pool, name), $transaction: prisma.$transaction.bind(prisma), $ping: pingOver(pool) };
   const db = Object.create(prisma, Object.getOwnPropertyDescriptors(own)) as Database;
   let closed = false;
   return {
@@ -121,10 +121,29 @@ export const connectDatabase = (options: DatabaseOptions): ConnectedDatabase => 
   };
 };
 
-/** Resolves when Postgres responds; throws otherwise. */
-export const pingDatabase = (db: Queryable) => async (): Promise<void> => {
-  await query(db, { alive: 'bool' })`SELECT true AS alive`;
+/**
+ * Resolves when Postgres responds: to a statement of its own, or, while all connections are in use, to somebody else's. Without
+ * the latter a process whose callers are many would be called unreachable, and its load would fall on the other ones.
+ */
+const pingOver = (pool: pg.Pool): (() => Promise<void>) => {
+  const waiting = new Set<() => void>();
+  pool.on('release', (error) => {
+    if (!error) for (const answered of waiting) answered();
+  });
+  return () =>
+    new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        waiting.delete(answered);
+        settle();
+      };
+      const answered = () => end(resolve);
+      waiting.add(answered);
+      pool.query('SELECT').then(answered, (error: unknown) => end(() => reject(error)));
+    });
 };
+
+/** Resolves when Postgres responds; throws otherwise. */
+export const pingDatabase = (db: Database) => (): Promise<void> => db.$ping();
 
 /** The time of Postgres's clock, which all processes share. */
 export const readClock = (db: Queryable) => async (): Promise<Date> => {

@@ -83,7 +83,7 @@ export const isOneOf = (id: Prisma.Sql, ids: readonly string[]): Prisma.Sql => {
 /**
  * Whether two ids are the same, in a statement that locks rows. Unlike `=` between the ids themselves it does not make Postgres
  * choose the partition while the statement runs: with row locks, Postgres 18 without its fix of October 2026 (commit 1b5dd3a)
- * then reads freed memory, and the whole server restarts (docs/decisions/0037).
+ * then leaves out rows, or reads freed memory and restarts (docs/decisions/0037).
  */
 export const isSameId = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql => Prisma.sql`${one}::text = ${other}::text`;
 

@@ -1308,7 +1308,7 @@ def unpack_content(source, entry, file):
         piece = source.read(min(left, 1 << 16))
         left -= len(piece)
         file.write(inflater.decompress(piece, entry.file_size - file.tell() + 1) if inflater else piece)
-        if not piece:
+        if not piece or inflater and inflater.unused_data:
             break
     if left or file.tell() != entry.file_size or inflater and (not inflater.eof or inflater.unused_data):
         raise zipfile.BadZipFile('it has another size')

@@ -133,9 +133,9 @@ type Erasure =
 /** Queries of one chunk of the account's requests. Rows are locked, so that an answer being recorded is in the next chunk with its check. */
 const chunksOf = (accountId: string) => [
   Prisma.sql`
-    SELECT r.id, r.check_id, r.state, r.quota_period FROM request r WHERE r.id IN (
+    SELECT r.id, r.check_id, r.state, r.quota_period FROM request r WHERE r.id = ANY(ARRAY(
       SELECT c.request_id FROM "check" c WHERE c.account_id = (SELECT ${accountId}::uuid)
-      ORDER BY c.id DESC LIMIT (SELECT ${CHUNK}::int))
+      ORDER BY c.id DESC LIMIT (SELECT ${CHUNK}::int)))
     FOR UPDATE`,
   Prisma.sql`
     SELECT id, check_id, state, quota_period FROM request

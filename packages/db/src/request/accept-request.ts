@@ -41,7 +41,7 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
       ) AS pending
       FROM (SELECT DISTINCT account_id FROM wanted) a
     ), live AS (
-      SELECT r.id, r.state FROM request r JOIN wanted w ON w.id = r.id
+      SELECT r.id, r.state FROM request r JOIN wanted w ON ${isSameId(Prisma.sql`w.id`, Prisma.sql`r.id`)}
       WHERE ${isOneOf(Prisma.sql`r.id`, ids)} AND ((r.state = 'waiting' AND (r.answer IS NULL OR w.even_answered))
         OR (r.state = 'pending' AND r.accepted_at IS NULL AND r.origin = 'direct'))
       ORDER BY r.id FOR NO KEY UPDATE OF r

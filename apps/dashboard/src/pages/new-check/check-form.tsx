@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef } from 'react';
+import { type FormEvent, useLayoutEffect, useRef } from 'react';
 import { ApiError, explainError } from '../../api/errors.js';
 import { Button } from '../../parts/button.js';
 import { CountrySelect, Field, Form, filledFields } from '../../parts/form.js';
@@ -47,7 +47,7 @@ const fieldErrorsOf = (error: unknown): Record<string, string> | null => {
 export const CheckForm = ({ onBeforeSubmit, onSubmit, isPending, vatNumber, error }: CheckFormProps) => {
   const form = useRef<HTMLFormElement>(null);
   const fieldErrors = fieldErrorsOf(error);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // With the trader details open, or on a phone, the error can be out of view.
     if (error) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
   }, [error]);
