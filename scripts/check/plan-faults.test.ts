@@ -62,7 +62,9 @@ test('to choose partitions while the statement runs is a fault in a subquery bes
   for (const fixed of ["(id = '0193'::uuid)", '(id >= $1)', '(id = ANY ((InitPlan 2).col1))', '(event_id = e.id)'])
     expect(faultsOf(locked(), changed(fixed))).toEqual([]);
   const scan = { 'Relation Name': 'delivery_2026_11', 'Index Cond': "(state = 'pending')", Filter: '(id = locked.id)' };
-  expect(faultsOf(locked(), cte('changed', node('Append', 1, { Plans: [node('Index Scan', 1, scan)] })))).toEqual(FAULTS);
+  expect(faultsOf(locked(), cte('changed', node('Append', 1, { Plans: [node('Index Scan', 1, scan)] })))).toEqual(
+    FAULTS,
+  );
   expect(faultsOf(changed('(id = made.id)'))).toEqual([]);
   expect(faultsOf(locked(), append('(id = locked.id)', { 'Parent Relationship': 'Outer' }))).toEqual([]);
   expect(faultsOf(locked(append('(id = w.id)')))).toEqual(FAULTS);

@@ -79,7 +79,7 @@ const callWhileAway = async () => {
   return answers;
 };
 const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) => ms));
-const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
+const isAlive = async (part: TestProcess) => (await Promise.race([part.exited, 'running'])) === 'running';
 
 /** Calls made while Postgres is away: the one answer there is, in time. */
 const expectRefused = (answers: Answer[]) => {

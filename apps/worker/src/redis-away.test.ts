@@ -66,7 +66,7 @@ const statuses = (answers: { status: number }[]) => [...new Set(answers.map(({ s
 const slowest = (answers: { ms: number }[]) => Math.max(...answers.map(({ ms }) => ms));
 
 const noneOpen = async () => (await readLedger(world)).open === 0;
-const isAlive = (part: TestProcess) => Promise.race([part.exited.then(() => false), Promise.resolve(true)]);
+const isAlive = async (part: TestProcess) => (await Promise.race([part.exited, 'running'])) === 'running';
 const warnings = (part: TestProcess) => part.lines().filter((line) => line.includes('"Redis is away."'));
 
 /** The figure of the API and of the worker: whether Redis is away. */

@@ -3,7 +3,9 @@ import { startWorld, until, type World } from '@vat/testkit';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const hourAgo = (hours: number) => new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - hours * HOUR_MS);
+/** The hour in which the tests begin. It may end before they do. */
+const HOUR = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+const hourAgo = (hours: number) => new Date(HOUR - hours * HOUR_MS);
 
 let world: World;
 beforeAll(async () => {
@@ -104,9 +106,9 @@ test('the page shows every member state with its history, without scripts', asyn
   expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
   expect(answer.text).not.toContain('<script');
   expect(answer.text.match(/class="tile /g)).toHaveLength(28);
-  // 100 of 200 lookups of Germany were answered. Its first hour is 20 days ago, the 240th of the 30 days.
+  // 100 of 200 lookups of Germany were answered. Its first hour is 20 days ago, the 240th of the 30 days, or the one before.
   expect(answer.text).toMatch(
-    /Germany <span>DE<\/span>.*<path class="degraded" d="M240 0h1v1h-1z"\/>.*50\.0 % answered/,
+    /Germany <span>DE<\/span>.*<path class="degraded" d="M(?:239|240) 0h1v1h-1z"\/>.*50\.0 % answered/,
   );
 });
 
