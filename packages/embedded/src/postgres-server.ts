@@ -182,7 +182,7 @@ const settings = (durable: boolean): string[] =>
     // commit waits, about once a file of 10 000 lines. A server of one's own avoids them with a larger min_wal_size.
     'wal_init_zero=off',
     ...['unix_socket_directories=', 'logging_collector=off', 'password_encryption=scram-sha-256'],
-    // "terse" omits DETAIL lines, which quote rows, from the log. In tests they tell what a process that crashed was running.
+    // "terse" omits DETAIL lines, which quote rows, from the log. In tests they contain the statement of a process that crashed.
     // Never synchronous_commit=off: tests kill the server, and what it acknowledged has to be there afterwards.
     ...(durable ? ['fsync=on', 'log_error_verbosity=terse'] : ['fsync=off', 'full_page_writes=off']),
   ].flatMap((setting) => ['-c', setting]);

@@ -21,7 +21,7 @@ const linesOfDisabled = async (db: Queryable, limit: number): Promise<string[]> 
 
 /**
  * Ends requests of batches that are past their deadline or whose account was disabled: releases their units and fails their
- * lines. One statement handles up to `limit` lines of each kind, since a disabled account may have tens of thousands. Skips
+ * lines. One call handles up to `limit` lines of each kind, since a disabled account may have tens of thousands. Skips
  * requests whose answer is being written. Returns the number of ended requests, and of those among them that were never looked
  * up: lines can share a request, so the number can be lower than `limit`, and only 0 means that none is left.
  */
