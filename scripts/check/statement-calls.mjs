@@ -264,8 +264,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findCheck(on)(at.check, readerOf(at)),
   () => db.findCheckOfAnyAccount(on)(at.check),
   ...filtersOf(at).flatMap((filter) => [
-    () => db.listChecks(on)(readerOf(at), filter, null, 100),
-    () => db.listChecks(on)({ ...readerOf(at), testOnly: true }, filter, at.check, 100),
+    () => db.listChecks(on, () => at.now)(readerOf(at), filter, null, 100),
+    () => db.listChecks(on, () => at.now)({ ...readerOf(at), testOnly: true }, filter, at.check, 100),
   ]),
   () => db.beginLookup(on)(at.pendingRequest, at.soon),
   () => db.markLookupStarted(on)(at.pendingRequest, 0, at.now),
@@ -335,8 +335,8 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.deleteWatch(on)(at.watch, at.account),
   () => db.findDelivery(on)(at.delivery, readerOf(at)),
   ...deliveryFiltersOf(at).flatMap((filter) => [
-    () => db.listDeliveries(on)(readerOf(at), filter, null, 100),
-    () => db.listDeliveries(on)({ ...readerOf(at), testOnly: true }, filter, at.delivery, 100),
+    () => db.listDeliveries(on, () => at.now)(readerOf(at), filter, null, 100),
+    () => db.listDeliveries(on, () => at.now)({ ...readerOf(at), testOnly: true }, filter, at.delivery, 100),
   ]),
   () => db.findEvent(on)(at.event, readerOf(at)),
   ...[false, true].flatMap((testOnly) =>

@@ -68,6 +68,7 @@ type Filling = { requests: number; from: number; to: number };
 /** The statements that fill an empty database, in an order that suits their reading from each other. */
 export const fillStatements = ({ requests, from, to }: Filling): string[] => {
   const at = (n: string): string => `(${from} + (${n})::bigint * ${to - from} / ${requests})`;
+  const end = time(`${to}`);
   const linesPerBatch = clamp(requests / 30, 100, 10_000);
   const batches = Math.ceil(requests / 3 / linesPerBatch);
   const batchOf = (n: string): string => `(${n}) / ${3 * linesPerBatch}`;
@@ -95,13 +96,13 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
       origin: `'batch'`,
       fed: 'true',
       entries: `'[]'`,
-      quota_period: `to_char(now(), 'YYYY-MM')`,
+      quota_period: `to_char(${end}, 'YYYY-MM')`,
       ...{ input: 'i::text', national: 'i::text', vat_number: `'XX' || i` },
       country_code: `('{${MEMBER_STATES.join(',')}}'::text[])[1 + i % ${MEMBER_STATES.length}]`,
-      created_at: 'now()',
-      window_ends_at: 'now()',
-      due_at: `now() + interval '1 hour'`,
-      give_up_at: `now() + interval '1 day'`,
+      created_at: end,
+      window_ends_at: end,
+      due_at: `${end} + interval '1 hour'`,
+      give_up_at: `${end} + interval '1 day'`,
       ...columns,
     };
     return `INSERT INTO request (${Object.keys(row)}) SELECT ${Object.values(row)} ${rows(count)}`;
@@ -110,11 +111,11 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
 
   return [
     `INSERT INTO account (id, name, plan, disabled_at, created_at)
-     SELECT ${account('i')}, 'Account ' || i, 'enterprise', CASE WHEN i = ${DISABLED} THEN now() END, now() ${rows(ACCOUNTS)}`,
+     SELECT ${account('i')}, 'Account ' || i, 'enterprise', CASE WHEN i = ${DISABLED} THEN ${end} END, ${end} ${rows(ACCOUNTS)}`,
     `INSERT INTO app_user (id, account_id, email, password_hash, created_at)
-     SELECT id, id, id || '@example.com', '', now() FROM account`,
+     SELECT id, id, id || '@example.com', '', ${end} FROM account`,
     `INSERT INTO webhook (account_id, url, secret_sealed, secret_prefix, configured_at)
-     SELECT id, 'https://receiver.example', '\\x00', 'whsec_', now() FROM account`,
+     SELECT id, 'https://receiver.example', '\\x00', 'whsec_', ${end} FROM account`,
     // Checks with their requests, exchanges, ledger, leaves and time-stamps.
     `INSERT INTO request (id, account_id, test, state, input, country_code, national, vat_number, reference, entries, created_at,
        window_ends_at, accepted_at, ended_at, due_at, attempts, reason, check_id, origin, answer)
@@ -152,7 +153,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
      SELECT seq, 6, 0, decode(repeat('00', 512), 'hex') FROM anchor`,
     `INSERT INTO stamp (subject_id, kind, account_id, digest, requested_at, attempts, token, gen_time, next_attempt_at)
      SELECT id, 'anchor', NULL, hash, closed_at, 1, CASE WHEN stamped THEN decode(repeat('00', 1500), 'hex') END,
-       CASE WHEN stamped THEN closed_at END, CASE WHEN NOT stamped THEN now() END
+       CASE WHEN stamped THEN closed_at END, CASE WHEN NOT stamped THEN ${end} END
      FROM (SELECT *, seq < (SELECT max(seq) - 2 FROM anchor) AS stamped FROM anchor) AS a
      UNION ALL
      SELECT "check", 'check', account, sha256(int8send(i)), ${time('t')}, 1, decode(repeat('00', 1500), 'hex'), ${time('t')}, NULL
@@ -173,7 +174,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
      ${ended} WHERE i % 3 = 0`,
     `INSERT INTO delivery (id, account_id, event_id, event_type, generation, held, on_demand, state, created_at, next_attempt_at)
      SELECT ${made('delivery', `${to} - 1000 + i / 100`, `${requests} + i`)}, e.account_id, e.id, e.type, w.generation, e.held,
-       i % 2 = 0, 'pending', now(), now() + interval '1 hour'
+       i % 2 = 0, 'pending', ${end}, ${end} + interval '1 hour'
      FROM (
        SELECT CASE WHEN n.i % 4 = 0 THEN ${account(DISABLED)} ELSE account_id END AS account_id, id, type, n.i, n.i % 4 = 0 AS held
        FROM (SELECT *, row_number() OVER () AS i FROM event ORDER BY id DESC LIMIT ${direct}) AS n
@@ -191,7 +192,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
        CASE WHEN completed THEN valid END, CASE WHEN NOT completed THEN 'UPSTREAM_NO_ANSWER' END, jsonb_build_array(number)
      ${ended} WHERE i % 3 = 1`,
     `INSERT INTO batch (id, account_id, state, file_name, header, total, created_at)
-     SELECT ${made('batch', String(to), `${batches} + k`)}, ${account('k')}, 'running', 'file.csv', '["number"]', ${undispatched}, now()
+     SELECT ${made('batch', String(to), `${batches} + k`)}, ${account('k')}, 'running', 'file.csv', '["number"]', ${undispatched}, ${end}
      FROM unnest('{0,1,2,3,4,5,6,7,8,9,${DISABLED}}'::bigint[]) AS n(k)`,
     live(undispatched, waitingLines, { account_id: account(UPLOADER), fed: 'false' }),
     `INSERT INTO batch_line (id, batch_id, line, status, input, vat_number, request_id, cells)
@@ -199,7 +200,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
        ${made('request', `${to} - 1000 + i / 100`, `${requests + waitingLines} + i`)}, '["XX"]'
      ${rows(undispatched)} JOIN batch b ON b.state = 'running' AND b.account_id = ${account(UPLOADER)}`,
     `INSERT INTO batch_upload (id, account_id, lines, created_at)
-     SELECT id, account_id, total, created_at FROM batch WHERE created_at > now() - interval '1 day'`,
+     SELECT id, account_id, total, created_at FROM batch WHERE created_at > ${end} - interval '1 day'`,
     // A coverage of each completed batch, with the number of every line.
     `INSERT INTO coverage (id, account_id, file_name, header, max_age_days, min_grade, width, total, covered, stale, weak,
        invalid, missing, created_at)
@@ -215,7 +216,7 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
        CASE WHEN completed AND valid THEN 'basic' END, jsonb_build_array(number, '2026-01-01')
      ${ended} WHERE i % 3 = 1`,
     // Other requests that have not ended: accepted, with a waiting caller, of watches, dispatched lines, malformed lines.
-    live(direct, 0, { origin: `'direct'`, accepted_at: 'now()' }),
+    live(direct, 0, { origin: `'direct'`, accepted_at: end }),
     live(50, 20_000, { origin: `'direct'`, state: `'waiting'`, give_up_at: 'NULL' }),
     live(2 * MEMBER_STATES.length, 30_000, { origin: `'watch'` }),
     live(12 * MEMBER_STATES.length, 40_000, { account_id: account('i % 10') }),
@@ -228,34 +229,34 @@ export const fillStatements = ({ requests, from, to }: Filling): string[] => {
     // Watches with their changes.
     `INSERT INTO watch (id, account_id, vat_number, country_code, national, input, frequency, state, created_at, next_check_at, request_id)
      SELECT ${made('watch', at('i'), 'i')}, ${account(`CASE WHEN i % 8 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'FR' || i, 'FR', i::text, 'FR' || i,
-       'daily', CASE WHEN i % 10 = 0 THEN 'paused' ELSE 'active' END, now(), now() + i % 86400 * interval '1 second',
+       'daily', CASE WHEN i % 10 = 0 THEN 'paused' ELSE 'active' END, ${end}, ${end} + i % 86400 * interval '1 second',
        CASE WHEN i % 10 = 1 THEN ${made('request', `${to} - 1000 + i / 10 / 100`, `${requests + 30_000} + i / 10`)} END
      ${rows(watches)}`,
     `INSERT INTO watch_change (id, watch_id, kind, before, after, check_id, changed_at)
-     SELECT ${made('change', at('i'), 'i')}, ${made('watch', at('i / 10'), 'i / 10')}, 'validity', 'true', 'false', ${made('check', at('i'), 'i')}, now()
+     SELECT ${made('change', at('i'), 'i')}, ${made('watch', at('i / 10'), 'i / 10')}, 'validity', 'true', 'false', ${made('check', at('i'), 'i')}, ${end}
      ${rows(watches)}`,
     `INSERT INTO event (position, id, account_id, type, subject_id, body, test, created_at)
-     SELECT ${requests} + i + 1, ${made('event', at('i'), `${2 * requests} + i`)}, ${account('i % 20')}, 'watch.changed', ${made('change', at('i'), 'i')}, '{}', false, now()
+     SELECT ${requests} + i + 1, ${made('event', at('i'), `${2 * requests} + i`)}, ${account('i % 20')}, 'watch.changed', ${made('change', at('i'), 'i')}, '{}', false, ${end}
      ${rows(watches)}`,
     `INSERT INTO newest_event (account_id, event_id, position)
      SELECT DISTINCT ON (account_id) account_id, id, position FROM event ORDER BY account_id, position DESC`,
     // Mails of the last month, one of which is on its way, and what waits for the next ones.
     `INSERT INTO mail (id, user_id, kind, state, item_count, subject_ids, created_at, next_attempt_at, ended_at)
      SELECT ${made('mail', at('i'), 'i')}, ${account(`i % ${ACCOUNTS}`)}, ('{failed_deliveries,quota,watch_changes}'::text[])[1 + i % 3],
-       CASE WHEN i = 1 THEN 'pending' ELSE 'sent' END, 1, '{}', now() - i * interval '10 seconds',
-       CASE WHEN i = 1 THEN now() END, CASE WHEN i <> 1 THEN now() - i * interval '10 seconds' END ${rows(watches)}`,
+       CASE WHEN i = 1 THEN 'pending' ELSE 'sent' END, 1, '{}', ${end} - i * interval '10 seconds',
+       CASE WHEN i = 1 THEN ${end} END, CASE WHEN i <> 1 THEN ${end} - i * interval '10 seconds' END ${rows(watches)}`,
     `INSERT INTO mail_item (user_id, kind, subject_id, happened_at)
      SELECT ${account(`CASE WHEN i % 2 = 0 THEN 0 ELSE i % ${ACCOUNTS} END`)}, 'failed_deliveries', ${made('delivery', at('i'), 'i')},
-       now() - i * interval '1 second' ${rows(watches)}`,
+       ${end} - i * interval '1 second' ${rows(watches)}`,
     // What is stored for a day or a month.
     `INSERT INTO idempotency_key (account_id, key, fingerprint, request_id, status, created_at, locked_until)
      SELECT ${account(shareOf('i'))}, 'key-' || i, sha256(int8send(i)), ${made('request', at('i'), 'i')}, 201,
-       now() - i % 80000 * interval '1 second', now() ${rows(watches)}`,
+       ${end} - i % 80000 * interval '1 second', ${end} ${rows(watches)}`,
     `INSERT INTO upstream_minute (member_state, minute, ended, asks, buckets)
-     SELECT s, date_trunc('minute', now()) - i * interval '1 minute', 'answered', 10, '{1,2,3}'
+     SELECT s, date_trunc('minute', ${end}) - i * interval '1 minute', 'answered', 10, '{1,2,3}'
      ${rows(1_440)}, unnest('{${MEMBER_STATES.join(',')}}'::text[]) AS s`,
     `INSERT INTO upstream_hour (hour, member_state, answered, saturated, unavailable, buckets)
-     SELECT date_trunc('hour', now()) - i * interval '1 hour', s, 600, 10, 1, '{1,2,3}'
+     SELECT date_trunc('hour', ${end}) - i * interval '1 hour', s, 600, 10, 1, '{1,2,3}'
      ${rows(24 * 400)}, unnest('{${MEMBER_STATES.join(',')}}'::text[]) AS s`,
     `INSERT INTO usage (account_id, period, used) SELECT account_id, period, count(*) FROM usage_entry GROUP BY 1, 2`,
     `INSERT INTO usage (account_id, period, reserved)

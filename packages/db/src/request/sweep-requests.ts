@@ -106,7 +106,8 @@ export const releaseOrphans =
   async (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }): Promise<number> => {
     const [row] = await query(db, { n: 'int4' })`
       WITH lost AS (
-        SELECT r.id, EXISTS (SELECT 1 FROM idempotency_key k WHERE k.request_id = r.id) AS keyed FROM request r
+        -- Not EXISTS, for which Postgres may collect all keys into a hash table.
+        SELECT r.id, (SELECT true FROM idempotency_key k WHERE k.request_id = r.id LIMIT 1) IS NOT NULL AS keyed FROM request r
         WHERE r.state = 'waiting' AND r.fed AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
         ORDER BY r.due_at LIMIT 500 FOR UPDATE OF r SKIP LOCKED
       ), gone AS (
