@@ -217,12 +217,13 @@ describe('readVatNumber on numbers in the form of their country', () => {
   });
 });
 
-test('readVatNumber takes less than 50 µs a number', () => {
+test('readVatNumber takes less than 50 µs of the processor a number', () => {
   const numbers = fc.sample(text, { numRuns: 1_000, seed: 1 });
   const rounds = 5;
   for (const number of numbers) readVatNumber(number);
-  const start = process.hrtime.bigint();
+  // Not the time that passes, in which other processes may have the processor.
+  const start = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) for (const number of numbers) readVatNumber(number);
-  const microseconds = Number(process.hrtime.bigint() - start) / 1_000 / (rounds * numbers.length);
-  expect(microseconds).toBeLessThan(50);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / (rounds * numbers.length)).toBeLessThan(50);
 });
