@@ -121,6 +121,16 @@ export const trimBlanks = (text: string): string => {
   return text.slice(start, end);
 };
 
+const UMLAUTS: readonly (readonly [string, string])[] = [
+  ['ä', 'ae'],
+  ['ö', 'oe'],
+  ['ü', 'ue'],
+];
+
+/** A name as programs without umlauts write it: `Länderkennzeichen` → `laenderkennzeichen`; in lower case. */
+export const transcribeUmlauts = (name: string): string =>
+  UMLAUTS.reduce((text, [umlaut, letters]) => text.replaceAll(umlaut, letters), name.normalize('NFC').toLowerCase());
+
 /**
  * Folds a name for comparison, without case, accents, spaces and punctuation: `N° T.V.A.` → `ntva`, `Země` → `zeme`,
  * `ΑΦΜ` → `αφμ`.

@@ -47,6 +47,53 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
     return isCountryCode(code) && rateVatText(number) >= 2 && rateVatText(number, code) === 0;
   });
 
+/**
+ * The column without a known name whose countries complete the numbers of a named column that have no prefix: accounting programs
+ * call it `LKZ`, `VAT country` or `Prefix`. It contains only countries, contradicts no number and completes most. Null as well when
+ * two columns complete equally many with different countries.
+ */
+const findCompletingCountry = (
+  rows: Rows,
+  candidate: number,
+  isFree: (column: number) => boolean,
+  readCountry: CountryReader,
+): number | null => {
+  const codeOf = (cell = ''): string | null => {
+    if (isCountryCode(cell)) return cell;
+    // A single letter, a sign of vehicles, is more often something else.
+    return foldName(cell.slice(0, MAX_NAME)).length > 1 ? readCountry(cell) : null;
+  };
+  const codes = new Map<number, (string | null)[]>();
+  const excluded = new Set<number>([candidate]);
+  for (const [at, row] of rows.entries()) {
+    for (const [column, cell] of row.entries()) {
+      if (excluded.has(column) || isBlank(cell)) continue;
+      const code = isFree(column) ? codeOf(cell) : null;
+      if (code === null) {
+        excluded.add(column);
+        codes.delete(column);
+      } else {
+        const ofColumn = codes.get(column) ?? rows.map(() => null);
+        ofColumn[at] = code;
+        codes.set(column, ofColumn);
+      }
+    }
+  }
+  const numbers = rows.map((row) => row[candidate] ?? '');
+  const ratings = numbers.map((number) => rateVatText(number));
+  const lacking = numbers.filter((number, at) => ratings[at] === 0 && /\d/.test(number)).length;
+  const completing = [...codes].flatMap(([column, ofColumn]) => {
+    const rated = ofColumn.map((code, at) => (code === null ? null : rateVatText(numbers[at] ?? '', code)));
+    if (rated.some((rating, at) => rating === 0 && (ratings[at] ?? 0) === 2)) return [];
+    const count = rated.filter((rating, at) => rating === 2 && ratings[at] === 0).length;
+    return 2 * count > lacking ? [{ column, count, ofColumn }] : [];
+  });
+  const most = Math.max(...completing.map(({ count }) => count));
+  const [best, ...others] = completing.filter(({ count }) => count === most);
+  const agree = others.every(({ ofColumn }) => ofColumn.every((code, at) => code === best?.ofColumn[at]));
+  return best !== undefined && agree ? best.column : null;
+};
+
 /** The columns with different well-formed numbers, and fewer cells that only resemble one: codes like `RO10001` may be both. */
 const variedColumns = (rows: Rows): ReadonlySet<number> => {
   const columns: { first: string; isVaried: boolean; surplus: number }[] = [];
@@ -269,8 +316,21 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
     const recognised = recogniseInFirst(withoutCells(others, added), columns);
     if (recognised !== null) return { columns: { ...columns, ...recognised }, foundBy: 'cells', hasHeader: true };
   }
-  if (namedCandidate !== undefined)
-    return { columns: { candidate: namedCandidate, ...columns }, foundBy: 'header', hasHeader: true };
+  if (namedCandidate !== undefined) {
+    const taken = new Set([...Object.values(columns), ...added]);
+    const body = others.map(({ cells }) => cells);
+    const found =
+      columns.country ??
+      findCompletingCountry(
+        firstRows(others.slice(0, SAMPLE.rows), SAMPLE.cells),
+        namedCandidate,
+        (column) => !taken.has(column),
+        readCountry,
+      );
+    const isForeign = found !== columns.country && found !== null && contradicts(body, namedCandidate, found);
+    const country = isForeign ? null : found;
+    return { columns: { candidate: namedCandidate, ...columns, country }, foundBy: 'header', hasHeader: true };
+  }
 
   const isHeaderAlone = others.length === 0 && (hasNames || !first.cells.some((cell) => /\d/.test(cell)));
   const recognised = recogniseInFirst(hasNames || isResults ? others : rows, columns);

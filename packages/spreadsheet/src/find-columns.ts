@@ -1,5 +1,5 @@
 import type { Meaning } from './batch-file.js';
-import { foldName } from './cells.js';
+import { foldName, transcribeUmlauts } from './cells.js';
 import { HEADER_NAMES } from './header-names.js';
 import { COVERAGE_COLUMNS, RESULT_COLUMNS } from './results-file.js';
 
@@ -11,7 +11,13 @@ type Ranks = ReadonlyMap<string, number>;
 
 /** The ranks of lists of names, the most certain list first. */
 export const ranksOf = (lists: readonly (readonly string[])[]): Ranks =>
-  new Map(lists.flatMap((names, rank) => names.map((name) => [foldName(name), rank] as const)).reverse());
+  new Map(
+    lists
+      .flatMap((names, rank) =>
+        names.flatMap((name) => [name, transcribeUmlauts(name)].map((text) => [foldName(text), rank] as const)),
+      )
+      .reverse(),
+  );
 
 const RANKS: Readonly<Record<Meaning, Ranks>> = {
   candidate: ranksOf(HEADER_NAMES.candidate),

@@ -23,24 +23,24 @@ const NAMES = {
       Umsatzsteuer-ID | Umsatzsteuer-IdNr | Umsatzsteuer-Identifikationsnummer | Umsatzsteueridentnummer |
       Umsatzsteuernummer | UID-Nummer | UID-Nr | ATU-Nummer | EU-USt-IdNr | EU-UStID | MwSt-Nummer | MwSt-Nr |
       Mehrwertsteuernummer | USt-IdNr Kunde | Kunden-USt-IdNr |
-      USt-IdNr des Kunden | USt-IdNr Leistungsempfänger | USt-IdNr des Leistungsempfängers | N° TVA | No TVA | Num TVA | Numéro TVA |
+      USt-IdNr des Kunden | USt-IdNr des Erwerbers | USt-IdNr Leistungsempfänger | USt-IdNr des Leistungsempfängers | N° TVA | No TVA | Num TVA | Numéro TVA |
       Numéro de TVA | N° de TVA | TVA intra | N° TVA intra | N° de TVA intra | TVA intracommunautaire |
       N° TVA intracommunautaire |
       N° de TVA intracommunautaire | Code TVA | TVA client | Numéro TVA intracommunautaire |
       Numéro de TVA intracommunautaire | Identifiant TVA | N° TVA client | Numéro d'identification TVA |
-      Numéro de TVA du client | Numéro TVA client | TVA intracom | N° TVA intracom | P.IVA | Part. IVA |
+      Numéro de TVA du client | Numéro de TVA de l'acquéreur | Numéro de TVA du preneur | Numéro TVA client | TVA intracom | N° TVA intracom | P.IVA | Part. IVA |
       Partita IVA | P. IVA cliente | Partita IVA cliente | Partita IVA comunitaria | PIVA CEE |
       Numero partita IVA | N. partita IVA | VAT/P.IVA | P.IVA/VAT | NIF-IVA | NIF intracomunitario |
       NIF comunitario | NIF UE | NIF operador intracomunitario | Número de IVA | Nº IVA | N IVA | Número IVA |
       IVA intracomunitario | Número VIES | Número de IVA intracomunitario | Número de identificação IVA |
       Número de identificación IVA | BTW-nummer | BTW nr | BTW-id | BTW-identificatienummer | BTW ID nummer |
       BTW-nummer klant | BTW identificatienr | Intracommunautair btw-nummer | Omzetbelastingnummer | NIP UE |
-      VAT UE | Numer VAT | Nr VAT | Numer VAT UE | Nr VAT UE | NIP EU | Numer NIP UE | DIČ DPH | IČ DPH |
+      VAT UE | Numer identyfikacyjny VAT kontrahenta | Numer VAT | Nr VAT | Numer VAT UE | Nr VAT UE | NIP EU | Numer NIP UE | DIČ DPH | IČ DPH |
       IČ pre DPH | IČ DPH zákazníka | Momsnr | Momsnummer | Momsregistreringsnummer | Momsreg nr | SE-nummer |
       SE-nr | CVR/SE-nummer | VAT-nummer | Moms-id | EU-momsnummer | ALV-numero | ALV-nro | ALV-tunniste |
       ALV-tunnus | Arvonlisäverotunniste | Arvonlisäveronumero | VAT-numero | VAT-tunnus | ALV-rekisterinumero |
-      ΑΦΜ/VAT | ΑΦΜ ΦΠΑ | ΑΦΜ VIES | Αριθμός ΦΠΑ | Αρ. ΦΠΑ | ΑΦΜ ΕΕ | ДДС номер | ДДС № | Номер по ДДС |
-      ИН по ДДС | Идентификационен номер по ДДС | ЗДДС номер | ИН по ЗДДС | Közösségi adószám | EU adószám |
+      ΑΦΜ/VAT | ΑΦΜ Αποκτώντος | ΑΦΜ ΦΠΑ | ΑΦΜ VIES | Αριθμός ΦΠΑ | Αρ. ΦΠΑ | ΑΦΜ ΕΕ | ДДС номер | ДДС № | Номер по ДДС |
+      ИН по ДДС | Идентификационен номер по ДДС | ЗДДС номер | ИН по ЗДДС | Közösségi adószám | Közösségi adószáma | EU adószám |
       Uniós adószám | Európai adószám | Áfa szám | HÉA-azonosítószám | Cod TVA | Cod de TVA | Nr TVA | Număr TVA |
       Număr de TVA | Cod TVA client | Cod înregistrare TVA | TVA cod | Cod de înregistrare în scopuri de TVA |
       PVM kodas | PVM mokėtojo kodas | PVM numeris | PVM mok. kodas | PVN numurs | PVN Nr | PVN kods |

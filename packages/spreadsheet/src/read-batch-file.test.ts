@@ -315,6 +315,48 @@ const shapes: Shape[] = [
     { preamble: 1, foundBy: 'header', rows: ['3: U13585627 · AT', '4: 83404833048 · FR'] },
   ],
   [
+    'the recapitulative statement of the German tax office, whose programs write no umlauts',
+    utf8(
+      '#v2.0\nLaenderkennzeichen,USt-IdNr.,Betrag(Euro),Art der Leistung\nAT,U13585627,1500,L\nDE,136695976,200,S\n',
+    ),
+    { preamble: 1, foundBy: 'header', rows: ['3: U13585627 · AT', '4: 136695976 · DE'] },
+  ],
+  [
+    'countries without umlauts, and with their codes',
+    utf8('Land;USt-IdNr.\nOesterreich;U13585627\nDE - Deutschland;136695976\nFrankreich (FR);83404833048\nDE/FR;1\n'),
+    { rows: ['2: U13585627 · AT', '3: 136695976 · DE', '4: 83404833048 · FR', '5: 1 · DE/FR'] },
+  ],
+  [
+    'a named number column beside the countries of its numbers under an unknown name, and other codes of two letters',
+    utf8('Art;LKZ;Versand;USt-IdNr.\nL;AT;DE;U13585627\nS;DE;FR;136695976\nS;;FR;FR83404833048\n'),
+    { foundBy: 'header', rows: ['2: U13585627 · AT', '3: 136695976 · DE', '4: FR83404833048'] },
+  ],
+  [
+    'the same with names of countries',
+    utf8('Customer,Country name,VAT number\n1,Austria,U13585627\n2,Germany,136695976\n'),
+    { foundBy: 'header', columns: { candidate: 2, country: 1, reference: null, requester: null } },
+  ],
+  [
+    'a named number column beside two columns of countries, with either of which its numbers are complete',
+    utf8('From;To;VAT number\nDE;PT;136695976\nPT;DE;136695976\n'),
+    { foundBy: 'header', columns: { candidate: 2, country: null, reference: null, requester: null } },
+  ],
+  [
+    'a named number column beside countries that contradict a number: they are of something else',
+    utf8('Ship to;VAT number\nDE;136695976\nFR;DE136695976\n'),
+    { foundBy: 'header', columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
+    'lines of dashes in a table with vertical bars',
+    utf8('|Debitor |USt-IdNr.   |\n|--------|------------|\n|100001  |DE136695976 |\n'),
+    { rows: ['3: DE136695976 ·  · 100001'] },
+  ],
+  [
+    'numbers in scientific notation with all their digits',
+    utf8('vat;country\n1.36695976E8;DE\n1,36695976E+08;DE\n1.3669597E8;DE\n'),
+    { rows: ['2: 136695976 · DE', '3: 136695976 · DE', '4: 1.3669597E8 · DE'] },
+  ],
+  [
     'a header in two languages, with remarks',
     utf8('VAT number / N° TVA;Country (ISO)*;Référence\nDE136695976;DE;x\n'),
     { foundBy: 'header', columns: { candidate: 0, country: 1, reference: 2, requester: null } },

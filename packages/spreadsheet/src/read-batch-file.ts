@@ -89,10 +89,18 @@ const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.m
 /** The least length of a line that separates. A shorter one may be a mark for an empty cell. */
 const MIN_RULE = 10;
 
-/** Whether a row is a line of dashes, with which programs separate the header, the rows and the totals of a printed list. */
+/** The least length of a part of such a line that is one of several cells. */
+const MIN_RULE_PART = 3;
+
+/**
+ * Whether a row is a line of dashes, with which programs separate the header, the rows and the totals of a printed list; `|---|---|`
+ * has one in each cell.
+ */
 const isRule = (cells: readonly string[]): boolean => {
-  const [text, ...others] = cells.filter((cell) => !isBlank(cell));
-  return text !== undefined && others.length === 0 && text.length >= MIN_RULE && /^\s*[-+=_]+\s*$/.test(text);
+  const parts = cells.filter((cell) => !isBlank(cell));
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const least = parts.length > 1 ? MIN_RULE_PART : MIN_RULE;
+  return length >= MIN_RULE && parts.every((part) => part.length >= least && /^\s*[-+=_]+\s*$/.test(part));
 };
 
 /** The rows that are neither blank nor lines of dashes. Throws as soon as there are too many, not counting the header and the rows above it. */

@@ -7,7 +7,7 @@ import {
   TERRITORIES,
 } from '@vat/domain/vat-syntax';
 import type { RepairKind } from './batch-file.js';
-import { foldName, isBlank, trimBlanks } from './cells.js';
+import { foldName, isBlank, transcribeUmlauts, trimBlanks } from './cells.js';
 
 /** A repaired cell and its repairs, in order. */
 type RepairedCell = { text: string; steps: readonly { kind: RepairKind; before: string; after: string }[] };
@@ -36,6 +36,14 @@ const NUMBER_REPAIRS: readonly Repairer[] = [
   // Not three decimals: 123.000 may be a number in groups of three.
   { kind: 'decimals_removed', repair: (text) => text.replace(/^((?:[A-Za-z]{2} ?)?\d+)[.,](?:0{1,2}|0{4,})$/, '$1') },
   { kind: 'decimals_removed', repair: (text) => text.replace(GROUPED_DECIMALS, '$1') },
+  // As programs write a number whose digits are all there: the exponent is that of the last one.
+  {
+    kind: 'decimals_removed',
+    repair: (text) =>
+      text.replace(/^(\d)[.,](\d{7,12})E\+?0?(\d{1,2})$/i, (whole, first: string, rest: string, exponent: string) =>
+        rest.length === Number(exponent) ? `${first}${rest}` : whole,
+      ),
+  },
   {
     kind: 'grouping_removed',
     repair: (text) => (/^\d{1,3}(?:,\d{3})+$/.test(text) ? text.replaceAll(',', '') : text),
@@ -182,6 +190,7 @@ const LANGUAGES = 'bg cs da de el en es et fi fr ga hr hu it lt lv mt nl pl pt r
 
 /** Common names that are not in the lists of official names. */
 const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
+  DE: ['Bundesrepublik Deutschland', 'Federal Republic of Germany'],
   CZ: ['Czech Republic', 'Tschechische Republik', 'République tchèque', 'Česká republika', 'Repubblica Ceca', 'Czechy'],
   GB: [
     'Great Britain',
@@ -211,25 +220,30 @@ const OTHER_CODES =
  */
 const nameCountries = (): ReadonlyMap<string, string> => {
   const names = new Map<string, string>();
+  const add = (name: string, code: string): void => {
+    for (const text of [name, transcribeUmlauts(name)]) names.set(foldName(text), code);
+  };
   for (const language of LANGUAGES) {
     const regions = new Intl.DisplayNames([language], { type: 'region' });
     for (const code of [...Object.keys(COUNTRIES), ...TERRITORIES]) {
       const name = regions.of(code === 'EL' ? 'GR' : code);
-      if (name !== undefined) names.set(foldName(name), code);
+      if (name !== undefined) add(name, code);
     }
   }
   for (const pair of OTHER_CODES.split(',')) {
     const [other = '', code = ''] = pair.split(' ');
-    names.set(foldName(other), code);
+    add(other, code);
   }
   for (const [code, everyday] of Object.entries(EVERYDAY)) {
-    for (const name of everyday) names.set(foldName(name), code);
+    for (const name of everyday) add(name, code);
   }
   return names;
 };
 
 /** Returns the code of the country whose name a cell contains; null for a code and for anything else. */
 export type CountryReader = (text: string) => string | null;
+
+const PART_ENDS = /[()[\]/|:]| [-–—] /;
 
 /** Longer texts are not a country's name. */
 const MAX_COUNTRY_NAME = 60;
@@ -243,6 +257,17 @@ export const createCountryReader = (): CountryReader => {
   return (text) => {
     if (text === '' || text.length > MAX_COUNTRY_NAME || isCountryCode(text)) return null;
     names ??= nameCountries();
-    return names.get(foldName(text)) ?? null;
+    const byName = names;
+    const readPart = (part: string): string | null | undefined => {
+      if (isBlank(part)) return undefined;
+      return isCountryCode(part) ? readCountryCode(cleanVatText(part)) : (byName.get(foldName(part)) ?? null);
+    };
+    const whole = byName.get(foldName(text));
+    if (whole !== undefined) return whole;
+    // `DE - Deutschland`, `Niederlande (NL)`: a code and the name of the same country.
+    const parts = new Set(text.split(PART_ENDS).map(readPart));
+    parts.delete(undefined);
+    const [code] = parts;
+    return parts.size === 1 ? (code ?? null) : null;
   };
 };
