@@ -84,7 +84,7 @@ const NAMES = {
     `,
     `
       Kraj | Country/Region code | Land/Region-Code | Länder-/Regionscode | Code ISO | Codice ISO | Código ISO | Kod ISO |
-      Billing country | POCountry
+      Billing country | POCountry | Country name | Ländername | Nom du pays | Nome paese | Nombre del país | Nazwa kraju
     `,
   ],
   reference: [

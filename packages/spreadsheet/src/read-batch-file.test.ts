@@ -333,7 +333,7 @@ const shapes: Shape[] = [
   ],
   [
     'the same with names of countries',
-    utf8('Customer,Country name,VAT number\n1,Austria,U13585627\n2,Germany,136695976\n'),
+    utf8('Customer,Seat,VAT number\n1,Austria,U13585627\n2,Germany,136695976\n'),
     { foundBy: 'header', columns: { candidate: 2, country: 1, reference: null, requester: null } },
   ],
   [

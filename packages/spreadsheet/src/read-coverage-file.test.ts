@@ -17,6 +17,8 @@ test.each([
   ['Дата на фактура;Дата на доставката;VAT number', 1],
   ['Datum;Rechnungsdatum;USt-IdNr', 1],
   ['Buchungsdatum;Belegdatum;USt-IdNr', 1],
+  ['VAT Registration No.;Posting Date;VAT Date;Document Date', 2],
+  ['USt-Id.Nr.;Belegdatum;Buch.dat.;Leist.Dat', 3],
   ['Datum;Posting date;VAT number', 1],
   ['NIP;Data sprzedaży', 1],
   ['Adószám;Teljesítés dátuma', 1],

@@ -17,9 +17,9 @@ export type CoverageFile = Omit<BatchFile, 'rows'> & { dateColumn: number; rows:
  */
 const DATE_NAMES = [
   `
-    supply_date | Date of supply | Tax point | Tax point date | Chargeable event | Delivery date | Date of delivery |
+    supply_date | Date of supply | Tax point | Tax point date | VAT date | VAT reporting date | Chargeable event | Delivery date | Date of delivery |
     Service date | Date of service | Shipping date | Shipment date | Ship date | Dispatch date | Date of dispatch |
-    Lieferdatum | Lieferungsdatum | Liefertag | Versanddatum | Leistungsdatum | Leistungszeitpunkt |
+    Lieferdatum | Lieferungsdatum | Liefertag | Versanddatum | Leistungsdatum | Leist.-Dat. | Leistungsdat. | MwSt.-Datum | USt.-Datum | Leistungszeitpunkt |
     Liefer- und Leistungsdatum | Liefer-/Leistungsdatum | Datum der Lieferung | Tag der Lieferung | Datum der Leistung |
     Date de livraison | Date de la livraison | Date de fourniture | Date de la fourniture | Date de prestation |
     Date de la prestation | Date d'opération | Date d'expédition | Fait générateur | Data di cessione | Data cessione |

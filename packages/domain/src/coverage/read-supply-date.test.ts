@@ -25,6 +25,16 @@ test.each([
   expect(isDateLike(text)).toBe(true);
 });
 
+test('eight digits are read day first only when they cannot be read year first', () => {
+  expect(readSupplyDate('01102026')).toEqual({ kind: 'date', date: '2026-10-01' });
+  expect(readSupplyDate('20102026')).toEqual({ kind: 'date', date: '2026-10-20' });
+  expect(readSupplyDate('20121012')).toEqual({ kind: 'date', date: '2012-10-12' });
+  expect(readSupplyDate('31112026')).toMatchObject({ reason: expect.stringMatching(/not a date of the calendar/) });
+  expect(readSupplyDate('1102026')).toMatchObject({ kind: 'unreadable' });
+  // A column of such numbers without a name may be anything.
+  expect(isDateLike('01102026')).toBe(false);
+});
+
 test('the position decides what is the month, never the values', () => {
   expect(readSupplyDate('03/04/2026')).toEqual({ kind: 'date', date: '2026-04-03' });
   expect(readSupplyDate('12/11/2026')).toEqual({ kind: 'date', date: '2026-11-12' });

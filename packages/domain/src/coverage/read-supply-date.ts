@@ -15,6 +15,8 @@ const DAY_FIRST = new RegExp(`^(\\d{1,2})([-/.])\\s?(\\d{1,2})\\2\\s?(\\d{4}|\\d
 /** A day as spreadsheets count it, of the years 1993 to 2100; in workbooks that count from 1904, up to four years later. */
 const DAY_NUMBER = /^(?:3[2-9]|[4-6]\d|7[0-3])\d{3}(?:[.,]\d+)?$/;
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})$/;
+/** As DATEV writes it. Never read together with {@link COMPACT}: it would have the month 19 or 20, or the year of a month and a day. */
+const COMPACT_DAY_FIRST = /^(\d{2})(0[1-9]|1[0-2])((?:19|20)\d{2})$/;
 
 /** The single market, and with it the numbers of VIES, began in this year. */
 const FIRST_YEAR = 1993;
@@ -32,7 +34,7 @@ const dateOf = (text: string, year: number, month: number, day: number): ReadDat
 };
 
 /**
- * Reads a date as Europe writes it: `2026-12-31` and with other separators, `20261231`, and the day before the month as in
+ * Reads a date as Europe writes it: `2026-12-31` and with other separators, `20261231`, `31122026`, and the day before the month as in
  * `31.12.2026`, `31/12/2026`, `31-12-2026`, `31. 12. 2026`, `31.12.2026 г.`, `31.12.26`. A time after it is ignored. The position decides, never
  * the values: `03/04/2026` is 3 April, and `12/31/2026`, which can only be American, is refused instead of turned around, since
  * the other lines of its file would be read wrongly. A year of two digits after hyphens (`26-12-31`) is refused as well: both
@@ -43,6 +45,9 @@ export const readSupplyDate = (given: string): ReadDate => {
   if (text === '') return unreadable(`The line has no supply date. ${WRITE_ISO}`);
   const yearFirst = YEAR_FIRST.exec(text);
   if (yearFirst) return dateOf(text, Number(yearFirst[1]), Number(yearFirst[3]), Number(yearFirst[4]));
+  const compactDayFirst = COMPACT_DAY_FIRST.exec(text);
+  if (compactDayFirst)
+    return dateOf(text, Number(compactDayFirst[3]), Number(compactDayFirst[2]), Number(compactDayFirst[1]));
   const compact = COMPACT.exec(text);
   if (compact) return dateOf(text, Number(compact[1]), Number(compact[2]), Number(compact[3]));
   if (DAY_NUMBER.test(text))
