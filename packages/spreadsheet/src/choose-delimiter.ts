@@ -27,17 +27,35 @@ const headsNumbers = (cells: readonly string[], column: number, below: readonly 
   below.some((row) => hasDigit(row[column])) ||
   !(cells.some(hasDigit) || below.some((row) => row[column] === cells[column]));
 
+/** The least number of filled cells of a header below the sender's own number; a shorter row may be data. */
+const MIN_HEADER_CELLS = 3;
+
+/** Whether a row has one number, alone or beside its name: the own number of the file's sender, if a header follows. */
+const isOwnNumber = (cells: readonly string[]): boolean => {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  const others = filled.filter((cell) => rateVatText(cell) < 2);
+  if (filled.length - others.length !== 1 || others.length > 1) return false;
+  const { candidate, requester } = findColumns(others);
+  return others.length === 0 || candidate.length > 0 || requester.length > 0;
+};
+
 /**
  * Counts the rows above the header, such as a title or the date of an export. The header is the first row that names the
- * number's column, before any row with a number. 0 when there is no header in the first ten rows.
+ * number's column, before any row of data. 0 when there is no header in the first ten rows.
  *
  * @param rows the non-blank rows
  */
 export const countPreamble = (rows: readonly (readonly string[])[]): number => {
+  let hasOwnNumber = false;
+  const isClear = (cells: readonly string[]): boolean =>
+    cells.filter((cell) => !isBlank(cell)).length >= MIN_HEADER_CELLS && !cells.some(hasDigit);
   for (const [at, cells] of rows.slice(0, MAX_PREAMBLE_ROWS).entries()) {
     const [candidate] = nameColumns(cells).candidate;
-    if (candidate !== undefined && headsNumbers(cells, candidate, rows.slice(at + 1))) return at;
-    if (holdsNumber(cells)) return 0;
+    const isHeader = candidate !== undefined && headsNumbers(cells, candidate, rows.slice(at + 1));
+    if (isHeader && (!hasOwnNumber || isClear(cells))) return at;
+    if (!holdsNumber(cells)) continue;
+    if (!isOwnNumber(cells)) return 0;
+    hasOwnNumber = true;
   }
   return 0;
 };

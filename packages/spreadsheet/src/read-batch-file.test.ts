@@ -347,8 +347,18 @@ const shapes: Shape[] = [
     { foundBy: 'header', columns: { candidate: 1, country: null, reference: null, requester: null } },
   ],
   [
+    "the sender's own number above the header",
+    utf8('Muster GmbH;;\nUSt-IdNr. DE136695976;;\nVAT ID;DE136695976;\nKd-Nr.;Name;USt-IdNr.\n1;A;FR83404833048\n'),
+    { preamble: 3, foundBy: 'header', rows: ['5: FR83404833048 ·  · 1'] },
+  ],
+  [
+    'numbers without a header, among them the name of a column',
+    utf8('DE136695976\nFR83404833048;A\nvat_number;x\nATU13585627\n'),
+    { preamble: 0, header: null, rows: ['1: DE136695976', '2: FR83404833048', '3: vat_number', '4: ATU13585627'] },
+  ],
+  [
     'lines of dashes in a table with vertical bars',
-    utf8('|Debitor |USt-IdNr.   |\n|--------|------------|\n|100001  |DE136695976 |\n'),
+    utf8('|Debitor |USt-IdNr.   |\n|---|---|\n|100001  |DE136695976 |\n'),
     { rows: ['3: DE136695976 ·  · 100001'] },
   ],
   [

@@ -89,18 +89,14 @@ const preambleOf = (rows: readonly ScannedRow[]): number => countPreamble(rows.m
 /** The least length of a line that separates. A shorter one may be a mark for an empty cell. */
 const MIN_RULE = 10;
 
-/** The least length of a part of such a line that is one of several cells. */
-const MIN_RULE_PART = 3;
+/** The same for each of several cells: `|---|---|`. */
+const MIN_RULE_CELL = 3;
 
-/**
- * Whether a row is a line of dashes, with which programs separate the header, the rows and the totals of a printed list; `|---|---|`
- * has one in each cell.
- */
+/** Whether a row is a line of dashes, with which programs separate the header, the rows and the totals of a printed list. */
 const isRule = (cells: readonly string[]): boolean => {
-  const parts = cells.filter((cell) => !isBlank(cell));
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const least = parts.length > 1 ? MIN_RULE_PART : MIN_RULE;
-  return length >= MIN_RULE && parts.every((part) => part.length >= least && /^\s*[-+=_]+\s*$/.test(part));
+  const filled = cells.filter((cell) => !isBlank(cell));
+  const least = filled.length === 1 ? MIN_RULE : MIN_RULE_CELL;
+  return filled.length > 0 && filled.every((cell) => cell.length >= least && /^\s*[-+=_]+\s*$/.test(cell));
 };
 
 /** The rows that are neither blank nor lines of dashes. Throws as soon as there are too many, not counting the header and the rows above it. */
