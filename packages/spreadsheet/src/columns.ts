@@ -49,8 +49,8 @@ const contradicts = (rows: Rows, candidate: number, country: number): boolean =>
 
 /**
  * The column without a known name whose countries complete the numbers of a named column that have no prefix: accounting programs
- * call it `LKZ`, `VAT country` or `Prefix`. It contains only countries, contradicts no number and completes most. Null as well when
- * two columns complete equally many with different countries.
+ * call it `LKZ`, `VAT country` or `Prefix`. It contains only countries, several of them, contradicts no number and completes most.
+ * Null as well when two columns complete equally many with different countries.
  */
 const findCompletingCountry = (
   rows: Rows,
@@ -85,8 +85,10 @@ const findCompletingCountry = (
   const completing = [...codes].flatMap(([column, ofColumn]) => {
     const rated = ofColumn.map((code, at) => (code === null ? null : rateVatText(numbers[at] ?? '', code)));
     if (rated.some((rating, at) => rating === 0 && (ratings[at] ?? 0) === 2)) return [];
-    const count = rated.filter((rating, at) => rating === 2 && ratings[at] === 0).length;
-    return 2 * count > lacking ? [{ column, count, ofColumn }] : [];
+    const completed = ofColumn.filter((_code, at) => rated[at] === 2 && ratings[at] === 0);
+    const count = completed.length;
+    // One country in all rows may be that of the sender: nine digits are a number of DE, EE, EL and PT alike.
+    return 2 * count > lacking && new Set(completed).size > 1 ? [{ column, count, ofColumn }] : [];
   });
   const most = Math.max(...completing.map(({ count }) => count));
   const [best, ...others] = completing.filter(({ count }) => count === most);

@@ -347,6 +347,11 @@ const shapes: Shape[] = [
     { foundBy: 'header', columns: { candidate: 1, country: null, reference: null, requester: null } },
   ],
   [
+    'a named number column beside one country in all rows, which may be that of the sender',
+    utf8('Dispatched from;VAT number\nDE;502757191\nDE;136695976\n'),
+    { foundBy: 'header', columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
     "the sender's own number above the header",
     utf8('Muster GmbH;;\nUSt-IdNr. DE136695976;;\nVAT ID;DE136695976;\nKd-Nr.;Name;USt-IdNr.\n1;A;FR83404833048\n'),
     { preamble: 3, foundBy: 'header', rows: ['5: FR83404833048 ·  · 1'] },
