@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { type ClonedDatabase, cloneDatabase, runProgram } from '@vat/testkit';
 
 let folder: string;
@@ -61,4 +63,15 @@ test('a command that needs what is not set says so', async () => {
   expect(await admin({ DATA_DIR, DATABASE_URL: database.url }, 'reconcile')).toEqual({
     error: { code: 'USAGE', message: expect.stringMatching(/REDIS_URL: must be set/) },
   });
+});
+
+test('output that cannot be written is a failure with one sentence, and a reader that has gone is none', async () => {
+  const shell = (command: string) =>
+    promisify(execFile)('sh', ['-c', command], { env: { ...process.env, DATABASE_URL: database.url } });
+  await expect(shell('exec node scripts/admin.mjs account list >/dev/full')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^admin: The output could not be written: [^\n]*ENOSPC[^\n]*\n$/),
+  });
+  const { stderr } = await shell('{ node scripts/admin.mjs account list; echo "ended with $?" >&2; } | true');
+  expect(stderr).toBe('ended with 0\n');
 });
