@@ -6,6 +6,7 @@ import {
   NARROW,
   openDashboard,
   PASSWORD,
+  untilRendered,
   type Visit,
   WIDE,
 } from './testing/open-dashboard.fixture.js';
@@ -392,14 +393,46 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   await page.setViewportSize(NARROW);
   await saveScreenshot(page, 'narrow-members');
   await page.setViewportSize(WIDE);
+  // A revoked invitation cannot be revoked again while its row is still shown.
+  let revocations = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'DELETE' && request.url().includes('/invitations/')) revocations += 1;
+  });
+  await pending.getByRole('button', { name: 'Revoke' }).evaluate((button: HTMLButtonElement) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      if (!button.isConnected) return;
+      button.click();
+      port2.postMessage(null);
+    };
+    port2.postMessage(null);
+  });
+  await pending.waitFor({ state: 'detached' });
+  expect(revocations).toBe(1);
   const row = members.getByRole('row', { name: new RegExp(email) });
   // The open page of the member follows the role without a reload.
   await invited.page.getByRole('navigation').getByRole('link', { name: 'Checks', exact: true }).click();
   await heading(invited, 'Checks');
   const newCheck = invited.page.getByRole('link', { name: 'New check' });
-  await row.getByLabel(`Role of ${email}`).selectOption('member');
+  // The select shows the new role at every moment, also before the list has been read again.
+  const role = row.getByLabel(`Role of ${email}`);
+  const shown = await role.evaluateHandle((select: HTMLSelectElement) => {
+    const roles = [select.value];
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      if (roles.at(-1) !== select.value) roles.push(select.value);
+      if (select.isConnected) port2.postMessage(null);
+    };
+    port2.postMessage(null);
+    return roles;
+  });
+  await role.selectOption('member');
   await newCheck.waitFor();
-  await row.getByLabel(`Role of ${email}`).selectOption('auditor');
+  // The list is read again after the call, which is pending for 300 ms, and every few seconds.
+  await page.waitForResponse((response) => response.url().endsWith('/app/api/members'));
+  await untilRendered(page);
+  expect(await shown.jsonValue()).toEqual(['auditor', 'member']);
+  await role.selectOption('auditor');
   await newCheck.waitFor({ state: 'detached' });
   await row.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { newUuid, uuidOf } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
-import { numberOf, type TestAccount } from '@vat/testkit';
+import { numberOf, type TestAccount, until } from '@vat/testkit';
 import {
   type Dashboard,
   holdRequests,
@@ -256,7 +256,7 @@ test('an upload waits for its running first attempt and creates one batch', asyn
   await page.unroute('**/app/api/batches');
 });
 
-test('an upload that has succeeded is not repeated while the page of its batch loads', async () => {
+test('an upload that has succeeded is not repeated before the page of its batch is shown', async () => {
   const { page } = visit;
   const load = await holdRequests(page, /batch-page/);
   await choose('slow.csv', 'vat_number\nFR40303265045\n');
@@ -265,7 +265,17 @@ test('an upload that has succeeded is not repeated while the page of its batch l
     if (request.method() === 'POST' && request.url().endsWith('/batches')) uploads += 1;
   });
   const loading = page.waitForRequest(/batch-page/);
-  await page.getByRole('button', { name: 'Upload' }).click();
+  // At every moment until the form is gone, such as between the response and its rendering.
+  await page.evaluate(() => {
+    const form = document.querySelector('form');
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      if (!form?.isConnected) return;
+      form.requestSubmit();
+      port2.postMessage(null);
+    };
+    port2.postMessage(null);
+  });
   await loading;
   await page.getByLabel('Label').press('Enter');
   load();
@@ -379,8 +389,17 @@ test('a watch is added, shows its first check and a change, and is paused, edite
   await changes.getByText('NEW & NAME').waitFor();
   await changes.getByText('OLD <b>NAME</b>').waitFor();
 
-  await page.getByRole('button', { name: 'Pause' }).click();
+  // Pending until the page shows the new status: it would offer Pause again.
+  const read = await holdRequests(page, /\/app\/api\/watches/, 'GET');
+  const pause = page.getByRole('button', { name: 'Pause' });
+  const since = performance.now();
+  await Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH'), pause.click()]);
+  await until('the shortest time of a call to pass', () => performance.now() - since > 600);
+  expect(await pause.getAttribute('data-pending')).toBe('true');
+  read();
   await page.getByText('paused', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await page.unroute(/\/app\/api\/watches/);
   await page.getByLabel('Label').fill('Renamed');
   await page.getByLabel('Frequency').selectOption('weekly');
   await page.getByRole('button', { name: 'Apply' }).click();

@@ -1,6 +1,12 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { openReceivers, type Receivers, type TestAccount, until, withStatus } from '@vat/testkit';
-import { type Dashboard, holdRequests, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import {
+  type Dashboard,
+  holdRequests,
+  openDashboard,
+  untilRendered,
+  type Visit,
+} from './testing/open-dashboard.fixture.js';
 
 const EMAIL = 'owner@example.com';
 
@@ -340,6 +346,28 @@ test('a double click counts once, on forms and other buttons, and separate click
     resent,
   ]);
   await attempts.getByText('204', { exact: true }).waitFor();
+});
+
+test('a test event is sent once while the page of its delivery loads', async () => {
+  const receiver = await receivers.start();
+  await saveWebhook(receiver.url);
+  const { page } = visit;
+  const load = await holdRequests(page, /delivery-page/);
+  await visit.go('/deliveries');
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/webhook/test')) sent += 1;
+  });
+  const send = page.getByRole('button', { name: 'Send test event' });
+  const [loading, responded] = [page.waitForRequest(/delivery-page/), page.waitForResponse(/webhook\/test$/)];
+  await send.click();
+  await Promise.all([loading, responded]);
+  await untilRendered(page);
+  await send.evaluate((button: HTMLButtonElement) => button.click());
+  load();
+  await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor();
+  expect(sent).toBe(1);
+  await page.unroute(/delivery-page/);
 });
 
 test('an endpoint that loads late does not change a field with input or focus', async () => {

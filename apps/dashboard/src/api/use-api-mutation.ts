@@ -1,5 +1,5 @@
-import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type RefObject, useEffect, useRef } from 'react';
+import { notifyManager, type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Api, useApi } from './create-api.js';
 import { ApiError } from './errors.js';
 import { invalidate, REMOVAL, type Topic } from './use-api-query.js';
@@ -13,16 +13,19 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
  * A mutation that invalidates the queries of its topics when it settles, also after an error. While it is pending, `mutate`
  * and `reset` do nothing, so that a double click or a second press of Enter creates no second check and rotates no second
  * secret. The service often responds between two such presses; therefore a call is pending for at least
- * {@link MIN_PENDING_MS}.
+ * {@link MIN_PENDING_MS}. `untilRead`: a successful call is pending until the queries show what it has changed.
  */
 export const useApiMutation = <Output, Input = void>(
   topics: readonly Topic[],
   change: (api: Api, input: Input) => Promise<Output>,
+  { untilRead = false } = {},
 ): UseMutationResult<Output, Error, Input> => {
   const api = useApi();
   const queries = useQueryClient();
-  // The second press can arrive before React renders the pending state of the first.
+  // The second press can arrive before React renders the pending state of the first, or between the response and the page
+  // that shows it.
   const isInFlight = useRef(false);
+  const hasSettled = useRef(false);
   const mutation = useMutation({
     mutationFn: async (input: Input) => {
       const shortest = pause(MIN_PENDING_MS);
@@ -32,22 +35,42 @@ export const useApiMutation = <Output, Input = void>(
         await shortest;
       }
     },
-    onSettled: () => {
-      isInFlight.current = false;
-      invalidate(queries)(...topics);
+    onSettled: async (_output, error) => {
+      const read = invalidate(queries)(...topics);
+      if (untilRead && !error) await read;
+      hasSettled.current = true;
     },
+  });
+  useLayoutEffect(() => {
+    if (hasSettled.current && !mutation.isPending) isInFlight.current = false;
   });
   return {
     ...mutation,
     mutate: (...parameters) => {
       if (isInFlight.current) return;
       isInFlight.current = true;
+      hasSettled.current = false;
       mutation.mutate(...parameters);
     },
     reset: () => {
       if (!isInFlight.current) mutation.reset();
     },
   };
+};
+
+/**
+ * The value of a control that `save` saves at once, and its setter. The control shows what the user chose until the page has
+ * rendered the queries that `save` has updated. `saved`: the value in those queries.
+ */
+export const useChoice = <T>(saved: T, save: UseMutationResult<unknown, Error, T>): [T, (wanted: T) => void] => {
+  const [chosen, setChosen] = useState<T | null>(null);
+  const choose = (wanted: T): void => {
+    if (chosen !== null) return;
+    setChosen(wanted);
+    // Queued after the updates of the queries: cleared earlier, the control would show the former value for a moment.
+    save.mutate(wanted, { onSettled: () => notifyManager.schedule(() => setChosen(null)) });
+  };
+  return [chosen ?? saved, choose];
 };
 
 /** Whether the component is still shown: a call that ends after the user has left its page must not navigate. */
@@ -91,7 +114,7 @@ export const useDelete = (
         // The user may have come back to the page, which then says that the object is gone.
         void queries.invalidateQueries(query);
       }
-      invalidate(queries)(topic);
+      void invalidate(queries)(topic);
     },
   });
 };

@@ -111,15 +111,33 @@ const isBeingRemoved = (queries: QueryClient, { queryKey: [, path] }: ReactQuery
 /**
  * Refetches the active queries of the topics; inactive queries are refetched when they are next shown. A running fetch is not
  * cancelled: a list of many pages would otherwise never finish while a batch sends updates. Since that fetch may have started
- * before the update, another one follows it.
+ * before the update, another one follows it. Resolves when they have been refetched, also if that failed.
  */
 export const invalidate =
   (queries: QueryClient) =>
-  (...topics: Topic[]): void => {
-    for (const topic of new Set(topics.flatMap((one) => [one, ...(DEPENDENT_TOPICS[one] ?? [])]))) {
+  async (...topics: Topic[]): Promise<void> => {
+    const all = new Set(topics.flatMap((one) => [one, ...(DEPENDENT_TOPICS[one] ?? [])]));
+    const reads = [...all].map(async (topic) => {
       const filter = { queryKey: [topic], predicate: (query: ReactQuery) => !isBeingRemoved(queries, query) };
       const isFetching = queries.isFetching(filter) > 0;
       const refetch = () => queries.invalidateQueries(filter, { cancelRefetch: false });
-      void refetch().then(() => (isFetching ? refetch() : undefined));
-    }
+      await refetch();
+      if (isFetching) await refetch();
+    });
+    await Promise.all(reads);
   };
+
+/**
+ * Shows what a call has saved in a query of a path, until the query is repeated. A running fetch is cancelled, since it may have
+ * read what was there before.
+ */
+export const showSaved = async <T>(
+  queries: QueryClient,
+  topic: Topic,
+  path: string,
+  update: (shown: T | undefined) => T | undefined,
+): Promise<void> => {
+  const queryKey = [topic, path, {}];
+  await queries.cancelQueries({ queryKey });
+  queries.setQueryData<T>(queryKey, update);
+};

@@ -20,7 +20,7 @@ export const LiveUpdates = ({ children }: { children: ReactNode }) => {
     const topics = new Set<Topic>();
     const flush = () => {
       flushTimer = undefined;
-      invalidate(queries)(...topics);
+      void invalidate(queries)(...topics);
       topics.clear();
     };
     const open = () => {

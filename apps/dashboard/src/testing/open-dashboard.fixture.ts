@@ -77,6 +77,15 @@ export const holdRequests = async (page: Page, url: string | RegExp, method?: st
   return answer;
 };
 
+/** Resolves when the page has rendered what it knows by now. */
+export const untilRendered = (page: Page): Promise<void> =>
+  page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+      }),
+  );
+
 /** Starts a browser and a real API process that serves the built pages. */
 export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboard> => {
   // The default rate limit, unlike in other tests: pages must not reach it in ordinary use.

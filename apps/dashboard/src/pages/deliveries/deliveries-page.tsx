@@ -1,6 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.js';
-import { useApiMutation } from '../../api/use-api-mutation.js';
+import { useApiMutation, useIsShown } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
 import { type Column, ListPage, nameColumn } from '../../parts/data-table.js';
 import { duration } from '../../parts/format.js';
@@ -54,7 +54,12 @@ const EMPTY = (
 export const DeliveriesPage = () => {
   const filters = useSearch({ from: '/signed-in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
-  const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
+  const isShown = useIsShown();
+  const sendTest = useApiMutation(['deliveries'], async (api) => {
+    const { delivery_id: id } = await api.call<{ delivery_id: string }>('POST', '/webhook/test');
+    // Pending until the page of the delivery has loaded: another press would send a second event.
+    if (isShown.current) await navigate({ to: '/deliveries/$id', params: { id } });
+  });
   return (
     <ListPage
       title="Deliveries"
@@ -66,14 +71,7 @@ export const DeliveriesPage = () => {
       empty={Object.keys(filters).length > 0 ? <Empty title="No deliveries match these filters" /> : EMPTY}
       actions={
         <Changing>
-          <Button
-            isPending={sendTest.isPending}
-            onPress={() =>
-              sendTest.mutate(undefined, {
-                onSuccess: ({ delivery_id: id }) => void navigate({ to: '/deliveries/$id', params: { id } }),
-              })
-            }
-          >
+          <Button isPending={sendTest.isPending} onPress={() => sendTest.mutate()}>
             Send test event
           </Button>
         </Changing>

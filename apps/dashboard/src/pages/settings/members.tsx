@@ -1,8 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { ROLES, type Role } from '@vat/domain/roles';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Invitation, Member } from '../../api/shapes.js';
-import { useApiMutation } from '../../api/use-api-mutation.js';
-import { useApiQuery } from '../../api/use-api-query.js';
+import { useApiMutation, useChoice } from '../../api/use-api-mutation.js';
+import { showSaved, useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { type Column, DataTable } from '../../parts/data-table.js';
@@ -16,34 +17,42 @@ const ROLE_OPTIONS = ROLES.map((value) => ({ value, label: value.charAt(0).toUpp
 /** Invitations and the time of the last call cause no page updates. */
 const POLL_INTERVAL_MS = 4_000;
 
+const PATH = '/members';
+
+type Team = { members: Member[]; invitations: Invitation[] };
+
 /** Changes the role of another member. */
 const RoleSelect = ({ member: { user_id, email, role } }: { member: Member }) => {
-  const change = useApiMutation(['members'], (api, next: Role) =>
-    api.call('PATCH', `/members/${user_id}`, { body: { role: next } }),
-  );
+  const queries = useQueryClient();
+  const change = useApiMutation(['members'], async (api, next: Role) => {
+    await api.call('PATCH', `${PATH}/${user_id}`, { body: { role: next } });
+    const changed = (member: Member) => (member.user_id === user_id ? { ...member, role: next } : member);
+    await showSaved<Team>(
+      queries,
+      'members',
+      PATH,
+      (shown) => shown && { ...shown, members: shown.members.map(changed) },
+    );
+  });
+  const [shownRole, choose] = useChoice(role, change);
   return (
     <>
-      <Select
-        label={`Role of ${email}`}
-        hideLabel
-        value={change.isPending ? change.variables : role}
-        options={ROLE_OPTIONS}
-        onChange={(next) => change.mutate(next)}
-      />
+      <Select label={`Role of ${email}`} hideLabel value={shownRole} options={ROLE_OPTIONS} onChange={choose} />
       <ErrorAlert error={change.error} />
     </>
   );
 };
 
 const RemoveMember = ({ member: { user_id, email } }: { member: Member }) => {
-  const remove = useApiMutation(['members'], (api) => api.call('DELETE', `/members/${user_id}`));
+  const remove = useApiMutation(['members'], (api) => api.call('DELETE', `${PATH}/${user_id}`));
   return (
     <>
       <Confirm
         small
         action="Remove"
         question={`Remove ${email}?`}
-        isPending={remove.isPending}
+        // The row stays until the list has been read again.
+        isPending={remove.isPending || remove.isSuccess}
         onConfirm={() => remove.mutate()}
       >
         <p>
@@ -60,7 +69,8 @@ const RevokeInvitation = ({ invitation }: { invitation: Invitation }) => {
   const revoke = useApiMutation(['members'], (api) => api.call('DELETE', `/invitations/${invitation.invitation_id}`));
   return (
     <>
-      <Button small variant="danger" isPending={revoke.isPending} onPress={() => revoke.mutate()}>
+      {/* The row stays until the list has been read again. */}
+      <Button small variant="danger" isPending={revoke.isPending || revoke.isSuccess} onPress={() => revoke.mutate()}>
         Revoke
       </Button>
       <ErrorAlert error={revoke.error} />
@@ -152,9 +162,7 @@ const InviteForm = ({ pending }: { pending: readonly Invitation[] }) => {
 export const Members = () => {
   const { email } = useSession().account;
   const mayManage = useMay('manage');
-  const members = useApiQuery<{ members: Member[]; invitations: Invitation[] }>('members', '/members', {
-    every: POLL_INTERVAL_MS,
-  });
+  const members = useApiQuery<Team>('members', PATH, { every: POLL_INTERVAL_MS });
   return (
     <Card
       title="Members"

@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Notifications as Choice } from '../../api/shapes.js';
-import { useApiMutation } from '../../api/use-api-mutation.js';
-import { useApiQuery } from '../../api/use-api-query.js';
+import { useApiMutation, useChoice } from '../../api/use-api-mutation.js';
+import { showSaved, useApiQuery } from '../../api/use-api-query.js';
 import { Checkbox } from '../../parts/form.js';
 import { ErrorAlert, QueryView } from '../../parts/states.js';
 import { Card } from '../../parts/text.js';
@@ -26,27 +25,17 @@ const KINDS: readonly { kind: Kind; label: string; hint: string }[] = [
 /** One kind of e-mail, which is saved at once. From the click until then it shows what the user chose. */
 const KindChoice = ({ kind, label, hint, isOn }: (typeof KINDS)[number] & { isOn: boolean }) => {
   const queries = useQueryClient();
-  const [chosen, setChosen] = useState<boolean | null>(null);
   const save = useApiMutation(['notifications'], async (api, wanted: boolean) => {
     const saved = await api.call<Choice>('PATCH', PATH, { body: { [kind]: wanted } });
-    // Shown from now on; the checkbox must not change back until the query has been repeated. What is being read, and the other
-    // kinds in this answer, may be older than another change.
-    const queryKey = ['notifications', PATH, {}];
-    await queries.cancelQueries({ queryKey });
-    queries.setQueryData<Choice>(queryKey, (shown) => (shown ? { ...shown, [kind]: saved[kind] } : saved));
+    // The other kinds in this answer may be older than another change.
+    await showSaved<Choice>(queries, 'notifications', PATH, (shown) =>
+      shown ? { ...shown, [kind]: saved[kind] } : saved,
+    );
   });
+  const [isSelected, choose] = useChoice(isOn, save);
   return (
     <>
-      <Checkbox
-        label={label}
-        hint={hint}
-        isSelected={chosen ?? isOn}
-        onChange={(wanted) => {
-          if (chosen !== null) return;
-          setChosen(wanted);
-          save.mutate(wanted, { onSettled: () => setChosen(null) });
-        }}
-      />
+      <Checkbox label={label} hint={hint} isSelected={isSelected} onChange={choose} />
       <ErrorAlert error={save.error} />
     </>
   );

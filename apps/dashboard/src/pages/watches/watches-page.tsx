@@ -74,8 +74,10 @@ const AddWatch = () => {
 /** Pauses an active watch, and resumes a paused one. */
 export const PauseWatch = ({ watch }: { watch: Watch }) => {
   const nextStatus = watch.status === 'active' ? 'paused' : 'active';
-  const update = useApiMutation(['watches'], (api, status: Watch['status']) =>
-    api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
+  const update = useApiMutation(
+    ['watches'],
+    (api, status: Watch['status']) => api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body: { status } }),
+    { untilRead: true },
   );
   return (
     <Changing>
