@@ -1,6 +1,7 @@
 import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
 import {
+  atEveryMoment,
   type Dashboard,
   holdRequests,
   NARROW,
@@ -398,15 +399,7 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   page.on('request', (request) => {
     if (request.method() === 'DELETE' && request.url().includes('/invitations/')) revocations += 1;
   });
-  await pending.getByRole('button', { name: 'Revoke' }).evaluate((button: HTMLButtonElement) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      if (!button.isConnected) return;
-      button.click();
-      port2.postMessage(null);
-    };
-    port2.postMessage(null);
-  });
+  await atEveryMoment(pending.getByRole('button', { name: 'Revoke' }), 'click');
   await pending.waitFor({ state: 'detached' });
   expect(revocations).toBe(1);
   const row = members.getByRole('row', { name: new RegExp(email) });
@@ -416,16 +409,7 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   const newCheck = invited.page.getByRole('link', { name: 'New check' });
   // The select shows the new role at every moment, also before the list has been read again.
   const role = row.getByLabel(`Role of ${email}`);
-  const shown = await role.evaluateHandle((select: HTMLSelectElement) => {
-    const roles = [select.value];
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      if (roles.at(-1) !== select.value) roles.push(select.value);
-      if (select.isConnected) port2.postMessage(null);
-    };
-    port2.postMessage(null);
-    return roles;
-  });
+  const shown = await atEveryMoment(role);
   await role.selectOption('member');
   await newCheck.waitFor();
   // The list is read again after the call, which is pending for 300 ms, and every few seconds.

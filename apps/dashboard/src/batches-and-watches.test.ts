@@ -5,6 +5,7 @@ import { newUuid, uuidOf } from '@vat/domain';
 import { readBatchFile } from '@vat/spreadsheet';
 import { numberOf, type TestAccount, until } from '@vat/testkit';
 import {
+  atEveryMoment,
   type Dashboard,
   holdRequests,
   NARROW,
@@ -266,16 +267,7 @@ test('an upload that has succeeded is not repeated before the page of its batch 
   });
   const loading = page.waitForRequest(/batch-page/);
   // At every moment until the form is gone, such as between the response and its rendering.
-  await page.evaluate(() => {
-    const form = document.querySelector('form');
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      if (!form?.isConnected) return;
-      form.requestSubmit();
-      port2.postMessage(null);
-    };
-    port2.postMessage(null);
-  });
+  await atEveryMoment(page.locator('form'), 'requestSubmit');
   await loading;
   await page.getByLabel('Label').press('Enter');
   load();

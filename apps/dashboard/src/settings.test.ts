@@ -363,7 +363,7 @@ test('a test event is sent once while the page of its delivery loads', async () 
   await send.click();
   await Promise.all([loading, responded]);
   await untilRendered(page);
-  await send.evaluate((button: HTMLButtonElement) => button.click());
+  await send.evaluate((button: { click: () => void }) => button.click());
   load();
   await page.getByRole('heading', { level: 1, name: 'webhook.test' }).waitFor();
   expect(sent).toBe(1);

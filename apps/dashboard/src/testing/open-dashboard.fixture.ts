@@ -6,7 +6,7 @@ import {
   type World,
   type WorldOptions,
 } from '@vat/testkit';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type JSHandle, type Locator, type Page } from 'playwright-core';
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
@@ -79,12 +79,32 @@ export const holdRequests = async (page: Page, url: string | RegExp, method?: st
 
 /** Resolves when the page has rendered what it knows by now. */
 export const untilRendered = (page: Page): Promise<void> =>
-  page.evaluate(
-    () =>
-      new Promise<void>((resolve) => {
-        requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
-      }),
-  );
+  page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
+
+/** An element of the page: the tests are compiled without the types of browsers. */
+type PageElement = { isConnected: boolean; value?: string; click: () => void; requestSubmit: () => void };
+type PagePort = { onmessage: () => void; postMessage: (message: null) => void };
+
+/**
+ * Between all tasks of the page, until the element is gone, calls a method of it and notes its value. Resolves to its values so
+ * far, without repetitions, once it has begun.
+ */
+export const atEveryMoment = (
+  element: Locator,
+  method?: 'click' | 'requestSubmit',
+): Promise<JSHandle<(string | undefined)[]>> =>
+  element.evaluateHandle((node: PageElement, name) => {
+    const values = [node.value];
+    const { port1, port2 } = new MessageChannel() as unknown as { port1: PagePort; port2: PagePort };
+    port1.onmessage = () => {
+      if (!node.isConnected) return;
+      if (values.at(-1) !== node.value) values.push(node.value);
+      if (name !== undefined) node[name]();
+      port2.postMessage(null);
+    };
+    port2.postMessage(null);
+    return values;
+  }, method);
 
 /** Starts a browser and a real API process that serves the built pages. */
 export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboard> => {
