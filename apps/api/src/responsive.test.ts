@@ -4,6 +4,7 @@ import { resultsWorkbook } from '@vat/spreadsheet';
 import {
   faultSize,
   insertAccount,
+  slowness,
   startWorld,
   type TestAccount,
   until,
@@ -24,8 +25,11 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const MAX_FILE = 2 * 1024 * 1024;
-/** The longest turn of the event loop, in milliseconds of the main thread. */
+/** The longest turn of the event loop, in milliseconds of the main thread of a machine that is not {@link slowness slow}. */
 const LONGEST_TURN_MS = 100;
+
+/** The longest turn of the event loop since `loop` was begun, in milliseconds as {@link LONGEST_TURN_MS}. */
+const stopped = async (loop: ReturnType<typeof watchLoop>): Promise<number> => (await loop.stop()) / slowness();
 
 /**
  * The longest turn of the event loop while `work` runs: the shortest of up to three tries, since a measurement contains several
@@ -36,7 +40,7 @@ const longestTurnOf = async (work: () => Promise<unknown>): Promise<number> => {
   for (let tries = 0; tries < 3 && shortest > LONGEST_TURN_MS; tries += 1) {
     const loop = watchLoop(world);
     await work();
-    shortest = Math.min(shortest, await loop.stop());
+    shortest = Math.min(shortest, await stopped(loop));
   }
   return shortest;
 };
@@ -132,7 +136,6 @@ describe('no uploaded file delays other calls', () => {
       'one cell of control characters': 'INVALID_CSV',
       'a country of combining marks out of order': 'created',
       'a workbook of empty cells': 'INVALID_FILE',
-      'a workbook of blanks': 'EMPTY_FILE',
       '10 000 rows of 100 columns': 'created',
       '10 000 malformed numbers with all columns': 'created',
     });
@@ -227,7 +230,7 @@ test(`thirty concurrent uploads of ${LINES} lines delay neither the event loop n
   expect(checks.length).toBeGreaterThan(0);
   // On a busy machine a direct check may be answered 202, which is not an error.
   expect(checks.filter((status) => status !== 201 && status !== 202)).toEqual([]);
-  expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
+  expect(await stopped(loop)).toBeLessThan(LONGEST_TURN_MS);
 });
 
 describe('downloads of a results file of ten million cells', () => {
@@ -271,7 +274,7 @@ describe('downloads of a results file of ten million cells', () => {
       expect(rows).toHaveLength(10_000);
       expect(new Set(rows)).toEqual(new Set([lines]));
     }
-    expect(await loop.stop()).toBeLessThan(LONGEST_TURN_MS);
+    expect(await stopped(loop)).toBeLessThan(LONGEST_TURN_MS);
   });
 
   test('another one may start as soon as a download has ended or its client has disconnected', async () => {

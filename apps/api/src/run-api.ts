@@ -9,6 +9,7 @@ import {
   readSettings,
   reportReady,
   runProcess,
+  WRONG_SETTINGS,
 } from '@vat/runtime';
 import { compose } from './compose.js';
 import { createApiServer } from './server/create-api-server.js';
@@ -62,13 +63,14 @@ export const runApi = endOnWrongSettings(async (host) => {
     now: () => new Date(),
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
+    const inUse = error.code === 'EADDRINUSE';
     log.error(
-      error.code === 'EADDRINUSE'
+      inUse
         ? `Port ${settings.PORT} is in use; set PORT to a free one.`
         : 'The API cannot listen; correct HOST or PORT.',
       { error: error.message },
     );
-    host.exit(1);
+    host.exit(inUse ? 1 : WRONG_SETTINGS);
   });
   runProcess({
     log,

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import {
   type CallOutcome,
   callOnSchedule,
+  cpuSeconds,
   faultSize,
   isFullSize,
   numberOf,
@@ -94,15 +94,6 @@ const slowestOf = (api: TestProcess): Record<string, number> => {
   return slowest;
 };
 
-/** The CPU time of a process in seconds; zero on systems without /proc. */
-const cpuSeconds = ({ pid }: TestProcess): number => {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  } catch {
-    return 0;
-  }
-};
 const transactions = async () =>
   (
     await world.sql<{ n: number }>(
@@ -124,7 +115,7 @@ test(
     const api = world.apis[0] as TestProcess;
     const calls = await waitingCalls(CALLERS);
     const [loop, reads] = [watchLoop(world), watchReads(['/v1/usage', '/v1/checks'])];
-    const before = { cpu: cpuSeconds(api), transactions: await transactions() };
+    const before = { cpu: cpuSeconds(api.pid), transactions: await transactions() };
     const outcomes = await callOnSchedule(world, calls);
     const read = await reads.stop();
     const longestTurn = await loop.stop();
@@ -134,7 +125,7 @@ test(
       waited: [Math.min(...waited), Math.max(...waited)],
       slowest: slowestOf(api),
       longestTurn,
-      cpu: cpuSeconds(api) - before.cpu,
+      cpu: cpuSeconds(api.pid) - before.cpu,
       transactions: (await transactions()) - before.transactions,
     };
     process.stdout.write(`waiting callers: ${JSON.stringify(figures)}\n`);

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newUuid } from '@vat/domain';
-import { faultSize, isFullSize, numberOf, reportFigure, startWorld, until, type World } from '@vat/testkit';
+import { cpuSeconds, faultSize, isFullSize, numberOf, reportFigure, startWorld, until, type World } from '@vat/testkit';
 
 // Whether a member state is down is known by lookups alone, so the test reads the journal of the upstream.
 
@@ -72,18 +71,13 @@ const lookupsUntil = (state: State, count: number, withinMs = 30_000) =>
     },
     withinMs,
   );
-/** CPU seconds that the workers have used. The kernel counts in hundredths. */
-const cpuSeconds = (): number =>
-  world.workers.reduce((sum, { pid }) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) / 100;
-  }, 0);
+/** CPU seconds that the workers have used. */
+const cpuOfWorkers = (): number => world.workers.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
 /** The cores that each worker uses. The time is what is measured, so this waits for its length. */
 const coresUsed = async (what: string, state: State): Promise<number> => {
-  const [before, lookups] = [cpuSeconds(), (await lookupsOf(state)).length];
+  const [before, lookups] = [cpuOfWorkers(), (await lookupsOf(state)).length];
   await pause(MEASURED_MS);
-  const cores = ((cpuSeconds() - before) * 1_000) / MEASURED_MS / world.workers.length;
+  const cores = ((cpuOfWorkers() - before) * 1_000) / MEASURED_MS / world.workers.length;
   const made = (await lookupsOf(state)).length - lookups;
   reportFigure(
     `${what}, ${WAITING} requests waiting: ${cores.toFixed(3)} of a core for a worker, ${made} lookups in ${MEASURED_MS} ms`,

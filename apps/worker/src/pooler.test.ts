@@ -20,6 +20,8 @@ import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 /** Far below what three processes would use directly (66); the tasks of all workers can hold seven for their locks. */
 const POOL_SIZE = 10;
+/** Several times the pool. A machine at a fourth of its speed still answers so many calls at once in time. */
+const [CALLS, LINES] = [20, 40];
 
 let pooler: Pooler;
 let receivers: Receivers;
@@ -44,9 +46,9 @@ test('over a transaction pooler checks, a batch, deliveries, an export and ancho
   const receiver = await receivers.start();
   await configureWebhook(world, world.account, receiver.url);
   await world.vies.state('DE', { latency_ms: 80 });
-  const lines = Array.from({ length: 40 }, (_, n) => numberOf('DE', 50_000 + n));
+  const lines = Array.from({ length: LINES }, (_, n) => numberOf('DE', 50_000 + n));
   const [answers, upload] = await Promise.all([
-    callMany('DE', 40),
+    callMany('DE', CALLS),
     uploadBatch(world, ['vat_number', ...lines].join('\n')),
   ]);
   expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
@@ -59,7 +61,7 @@ test('over a transaction pooler checks, a batch, deliveries, an export and ancho
   await until('every request to end', noneOpen);
   expect((await statsOf('DE'))?.max_in_flight).toBe(2);
   const ledger = await readLedger(world);
-  expect(ledger).toMatchObject({ ...balancedLedger(ledger), requests: 80, events: ledger.accepted + 1 });
+  expect(ledger).toMatchObject({ ...balancedLedger(ledger), requests: CALLS + LINES, events: ledger.accepted + 1 });
   // One for each 202 and one for the batch, once each.
   const events = answers.filter(({ status }) => status === 202).length + 1;
   await until('the deliveries', () => receiver.arrivals.length >= events);
@@ -68,8 +70,8 @@ test('over a transaction pooler checks, a batch, deliveries, an export and ancho
   );
 
   const closed = await world.admin('anchor', 'close');
-  expect(closed).toMatchObject({ status: 'closed', tree_size: 80 });
-  expect(await world.admin('anchor', 'verify')).toMatchObject({ anchors: 1, leaves: 80, differences: [] });
+  expect(closed).toMatchObject({ status: 'closed', tree_size: CALLS + LINES });
+  expect(await world.admin('anchor', 'verify')).toMatchObject({ anchors: 1, leaves: CALLS + LINES, differences: [] });
   const dossier = await fetch(`${world.baseUrl()}/v1/exports/dossier.zip`, {
     headers: { authorization: `Bearer ${world.account.live_key}` },
   });

@@ -125,6 +125,7 @@ test.each(['api', 'worker'])('the %s ends when the process that started it is go
 
 test.each([
   ['apps/worker/dist/main.js', { WORKER_QUEUES: 'nonsense' }, /WORKER_QUEUES names nonsense; known are checks/],
+  ['apps/worker/dist/main.js', { ENRICHMENT_SOURCES: ' , ' }, /ENRICHMENT_SOURCES has no name in it: write none/],
   ['apps/worker/dist/main.js', { WORKER_MEMBER_STATES: 'GB' }, /WORKER_MEMBER_STATES names GB/],
   ['apps/worker/dist/main.js', { DATABASE_URL: '' }, /DATABASE_URL: must be set/],
   ['apps/worker/dist/main.js', { DATABASE_URL: 'vat' }, /DATABASE_URL: expected an address like postgresql:\/\//],
@@ -147,10 +148,13 @@ test.each([
 });
 
 test.each([
-  ['is taken', () => ({ PORT: new URL(world.baseUrl()).port }), /Port \d+ is in use/],
-  ['is not of this machine', () => ({ HOST: '203.0.113.1' }), /correct HOST or PORT/],
-])('an API whose address %s exits with 1 and says which setting to correct', async (_what, settings, message) => {
-  const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, ...settings() }, true);
-  expect(ended.code).toBe(1);
-  expect(`${ended.stdout}${ended.stderr}`).toMatch(message);
-});
+  ['is taken', 1, () => ({ PORT: new URL(world.baseUrl()).port }), /Port \d+ is in use/],
+  ['is not of this machine', 78, () => ({ HOST: '203.0.113.1' }), /correct HOST or PORT/],
+])(
+  'an API whose address %s exits with %i and says which setting to correct',
+  async (_what, code, settings, message) => {
+    const ended = await runProgram('apps/api/dist/main.js', [], { ...world.settings, ...settings() }, true);
+    expect(ended.code).toBe(code);
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(message);
+  },
+);

@@ -1,6 +1,7 @@
 export * from './call-checks.js';
 export * from './call-on-schedule.js';
 export * from './clone-database.js';
+export * from './cpu-time.js';
 export * from './create-test-authority.js';
 export * from './create-test-tsa.js';
 export * from './earlier-checks.js';

@@ -1,23 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { mainThreadMs } from './cpu-time.js';
 import type { World } from './start-world.js';
 
 /** Without a pause, measuring would take more processor time than what is measured. */
 const PAUSE_MS = 5;
-
-/**
- * CPU time of the main thread of a process, in milliseconds. Unlike elapsed time it does not grow while the thread waits for a
- * core, so a limit on it also holds on a loaded machine. Systems without /proc use elapsed time instead.
- */
-const mainThreadMs = (pid: number): number => {
-  try {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(nanoseconds) / 1e6;
-  } catch {
-    return performance.now();
-  }
-};
 
 const answered = (url: string, agent: Agent): Promise<void> =>
   new Promise((resolve, reject) => {

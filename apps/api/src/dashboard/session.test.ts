@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidOf } from '@vat/domain';
-import { startWorld, type TestProcess, type World } from '@vat/testkit';
+import { allThreadsMs, startWorld, type TestProcess, type World } from '@vat/testkit';
 import supertest from 'supertest';
 import { openBrowser, openSignedIn, PASSWORD, setCookieOf } from './browser.fixture.js';
 import { databaseText, formsOf, logText } from './everything.fixture.js';
@@ -70,24 +70,23 @@ describe('a wrong sign-in', () => {
   });
 
   test('takes as long for an unknown address: a password hash is verified there too', async () => {
-    const timed = async (email: string) => {
-      const startedAt = performance.now();
-      expect((await browser().signIn(email, 'wrong')).status).toBe(401);
-      return performance.now() - startedAt;
+    // What the API computes, not what the call takes: on a busy machine the latter is mostly waiting.
+    const computed = async (emails: string[]) => {
+      const { pid } = world.apis[0] as TestProcess;
+      const before = allThreadsMs(pid);
+      for (const email of emails) expect((await browser().signIn(email, 'wrong')).status).toBe(401);
+      return allThreadsMs(pid) - before;
     };
-    const known: number[] = [];
-    const unknown: number[] = [];
-    for (let i = 0; i < 7; i += 1) {
-      const email = `timed${i}@example.com`;
-      await world.sql(
-        'INSERT INTO app_user SELECT gen_random_uuid(), account_id, $1, password_hash, now() FROM app_user WHERE email = $2',
-        [email, EMAIL],
-      );
-      known.push(await timed(email));
-      unknown.push(await timed(`un${email}`));
-    }
-    // A refusal without a hash takes a tenth of the time. The fastest of several calls is affected least by other work.
-    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.5);
+    const known = Array.from({ length: 7 }, (_, n) => `timed${n}@example.com`);
+    await world.sql(
+      `INSERT INTO app_user SELECT gen_random_uuid(), account_id, added, password_hash, now()
+       FROM app_user, unnest($1::text[]) AS added WHERE email = $2`,
+      [known, EMAIL],
+    );
+    const [ofKnown, ofUnknown] = [await computed(known), await computed(known.map((email) => `un${email}`))];
+    // A refusal without a hash takes a tenth of it.
+    expect(ofUnknown).toBeGreaterThan(ofKnown * 0.5);
+    expect(ofKnown).toBeGreaterThan(ofUnknown * 0.5);
   });
 
   test.each([

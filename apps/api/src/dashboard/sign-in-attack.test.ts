@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { faultSize, isFullSize, startWorld, type TestProcess, until, type World } from '@vat/testkit';
+import { cpuSeconds, faultSize, isFullSize, startWorld, type TestProcess, until, type World } from '@vat/testkit';
 import { openBrowser, PASSWORD } from './browser.fixture.js';
 import { type FloodPlan, openFlood } from './flood.fixture.js';
 
@@ -32,16 +31,6 @@ afterAll(async () => {
 });
 beforeEach(() => world.sql('DELETE FROM sign_in_attempt'));
 
-/** Seconds of CPU that a process has used; not a number where there is no /proc. */
-const cpuSeconds = (api: TestProcess): number => {
-  const path = `/proc/${api.pid}/stat`;
-  if (!existsSync(path)) return Number.NaN;
-  const [, rest = ''] = readFileSync(path, 'utf8').split(') ');
-  const fields = rest.split(' ');
-  // User and system time, in hundredths of a second.
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-};
-
 const urlOf = (api: TestProcess): string => String(api.ready.base_url);
 
 /** Milliseconds below which 99 of 100 calls of a customer are answered. */
@@ -70,7 +59,7 @@ type Attack = { name: string; api: () => TestProcess; owner: string } & Pick<Flo
 const withstand = async ({ name, api, owner, ...tries }: Attack): Promise<void> => {
   const baseUrl = urlOf(api());
   const calm = await p99OfCalls(baseUrl);
-  const cpuBefore = cpuSeconds(api());
+  const cpuBefore = cpuSeconds(api().pid);
   const flood = openFlood({ url: baseUrl, perSecond: PER_SECOND, ...tries });
   try {
     // An owner who comes before the flood has had two turns may have to repeat the sign-in after two seconds.
@@ -87,7 +76,7 @@ const withstand = async ({ name, api, owner, ...tries }: Attack): Promise<void> 
     const rows = await countRows();
     const { sent, ms, statuses } = flood.report();
     const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-    const cpuMs = ((cpuSeconds(api()) - cpuBefore) / answered) * 1_000;
+    const cpuMs = ((cpuSeconds(api().pid) - cpuBefore) / answered) * 1_000;
     figures.push(
       `${name}: ${Math.round((sent / ms) * 1_000)} tries/s ${JSON.stringify(statuses)}; ` +
         `${cpuMs.toFixed(2)} ms CPU a try; p99 of GET /v1/usage ${calm.toFixed(1)} -> ${attacked.toFixed(1)} ms (x${(attacked / calm).toFixed(2)}); ` +
