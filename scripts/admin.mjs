@@ -13,7 +13,12 @@ const PROGRAM = path.join(ROOT, 'apps/admin/dist/main.js');
 
 /** Exits with an error in the format of the admin program. @param {string} message @returns {never} */
 const fail = (message) => {
-  writeSync(1, `${JSON.stringify({ error: { code: 'FAILED', message } })}\n`);
+  try {
+    writeSync(1, `${JSON.stringify({ error: { code: 'FAILED', message } })}\n`);
+  } catch {
+    // The disk is full, or nobody reads the output.
+    console.error(`admin: ${message}`);
+  }
   process.exit(1);
 };
 

@@ -72,6 +72,12 @@ test('output that cannot be written is a failure with one sentence, and a reader
     code: 1,
     stderr: expect.stringMatching(/^admin: The output could not be written: [^\n]*ENOSPC[^\n]*\n$/),
   });
+  await expect(
+    shell(`DATABASE_URL= DATA_DIR=${path.join(folder, 'other')} exec node scripts/admin.mjs account list >/dev/full`),
+  ).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^admin: no stack runs on [^\n]*\n$/),
+  });
   const { stderr } = await shell('{ node scripts/admin.mjs account list; echo "ended with $?" >&2; } | true');
   expect(stderr).toBe('ended with 0\n');
 });

@@ -1,17 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { inspectProcess, ofOtherUser, replaceFile, stopProcess, waitForExit } from '@vat/embedded';
+import { createFolder, inspectProcess, ofOtherUser, replaceFile, stopProcess, waitForExit } from '@vat/embedded';
 import { StartupError } from './read-settings.js';
 
 /** The identity of a process: its start time distinguishes it from a later process with the same pid. */
@@ -153,7 +144,7 @@ export const claimDataDir = async (dataDir: string, log: (line: string) => void)
 /** Creates the data directory and checks that it is writable. Returns its real path. Throws StartupError. */
 export const openDataDir = (folder: string): string => {
   try {
-    mkdirSync(folder, { recursive: true });
+    createFolder(path.resolve(folder));
     const dataDir = realpathSync(folder);
     const probe = path.join(dataDir, `.probe-${process.pid}`);
     // An empty file can be written to a full disk.

@@ -243,6 +243,11 @@ describe('startStack', () => {
       /DATA_DIR .* cannot be written \(ENOTDIR\)/,
     ],
     [
+      'a DATA_DIR that no folder can be created for',
+      async () => ({ DATA_DIR: '/proc/none/data' }),
+      /DATA_DIR \/proc\/none\/data cannot be written \(ENOENT\)/,
+    ],
+    [
       'a DATABASE_URL that does not answer',
       async () => ({ DATABASE_URL: `postgresql://u:hidden@127.0.0.1:${await findFreePort()}/vat` }),
       /^DATABASE_URL \(127\.0\.0\.1:\d+\/vat\) does not answer: .*ECONNREFUSED/,

@@ -1,3 +1,4 @@
+export * from './create-folder.js';
 export * from './embedded-server.js';
 export * from './postgres-server.js';
 export * from './redis-package.js';

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { createFolder } from './create-folder.js';
 import {
   type Access,
   adoptServer,
@@ -64,7 +65,7 @@ export const startPostgres = async ({
   log = () => undefined,
 }: StartPostgres): Promise<EmbeddedServer> => {
   const dataDir = path.resolve(folder);
-  mkdirSync(dataDir, { recursive: true });
+  createFolder(dataDir);
   const location = choosePostgresDataDirectory(dataDir, findPostgresPackage());
   const accessFile = path.join(dataDir, 'postgres.json');
   let access = recallAccess(accessFile);

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { createFolder } from './create-folder.js';
 import {
   type Access,
   adoptServer,
@@ -54,7 +55,7 @@ export const startRedis = async ({
   log = () => undefined,
   signal,
 }: StartRedis): Promise<EmbeddedServer> => {
-  mkdirSync(path.join(folder, 'redis'), { recursive: true, mode: 0o700 });
+  createFolder(path.join(path.resolve(folder), 'redis'), 0o700);
   // Redis reports its directory without symbolic links.
   const dataDir = realpathSync(folder);
   const dir = path.join(dataDir, 'redis');

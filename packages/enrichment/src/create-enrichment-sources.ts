@@ -71,9 +71,14 @@ type UrlSetting = `ENRICHMENT_${Uppercase<EnrichmentSourceName>}_URL`;
 
 /** Parses ENRICHMENT_SOURCES; the result is in the catalogue's order. Throws an Error that lists unknown names. */
 export const readEnabledSources = (text: string): EnrichmentSourceName[] => {
-  const names = text.split(',').map((name) => name.trim());
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
   if (names.length === 1 && names[0] === 'none') return [];
   if (names.includes('all')) return [...ENRICHMENT_SOURCES];
+  if (names.length === 0)
+    throw new Error('ENRICHMENT_SOURCES has no name in it: write none, all, or names of sources.');
   const unknown = names.filter((name) => !(ENRICHMENT_SOURCES as readonly string[]).includes(name));
   if (unknown.length > 0)
     throw new Error(
