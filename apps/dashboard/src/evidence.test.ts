@@ -104,6 +104,14 @@ test('the public link of a check is copied, and opens a page that verifies it wi
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const url = String(await page.evaluate('navigator.clipboard.readText()'));
   expect(url).toBe((await get(`/v1/checks/${checkId}/link`)).body.url);
+  await page.emulateMedia({ media: 'print' });
+  expect(
+    await page
+      .getByRole('button')
+      .or(page.getByRole('link', { name: /^Download/ }))
+      .count(),
+  ).toBe(0);
+  await page.emulateMedia({ media: 'screen' });
 
   const visitor = await dashboard.visit({ viewport: NARROW, refused: /\/verify\// });
   await visitor.page.goto(url);

@@ -65,12 +65,18 @@ export const IdText = ({ id, what }: { id: string; what: string }) => (
   </span>
 );
 
-type MomentProps = { at: string; seconds?: boolean };
+type MomentProps = { at: string; exact?: boolean };
 
-/** A time in the locale and time zone of the user. The tooltip shows the value of the API. */
-export const DateTime = ({ at, seconds = false }: MomentProps) => (
+/** With the time zone: the page may be printed, or read beside the UTC of a file. A style of dates cannot be combined with one. */
+const EXACT: Intl.DateTimeFormatOptions = {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+};
+
+/** A time in the locale and time zone of the user, `exact` with seconds and the zone. The tooltip shows the value of the API. */
+export const DateTime = ({ at, exact = false }: MomentProps) => (
   <time dateTime={at} title={at}>
-    {new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short' }).format(
+    {new Intl.DateTimeFormat(undefined, exact ? EXACT : { dateStyle: 'medium', timeStyle: 'short' }).format(
       new Date(at),
     )}
   </time>
@@ -78,7 +84,7 @@ export const DateTime = ({ at, seconds = false }: MomentProps) => (
 
 /** When a request is looked up next. One that is due waits: its member state is down or busy. */
 export const NextAttempt = ({ at }: { at: string }) =>
-  Date.parse(at) > Date.now() ? <DateTime at={at} seconds /> : 'due, waiting for the member state';
+  Date.parse(at) > Date.now() ? <DateTime at={at} exact /> : 'due, waiting for the member state';
 
 /** The icon and the name of the service, for pages without navigation. */
 export const Brand = () => (
@@ -164,7 +170,7 @@ export const TimestampFacts = ({ timestamp }: { timestamp: Timestamp }) => (
       facts={{
         Time: (
           <>
-            <DateTime at={timestamp.gen_time} seconds />
+            <DateTime at={timestamp.gen_time} exact />
             {timestamp.accuracy_ms !== null && ` ± ${timestamp.accuracy_ms} ms`}
           </>
         ),

@@ -33,7 +33,7 @@ const AnchorFacts = ({ data: { proof, anchors, anchored_by } }: { data: PublicVe
           </>
         ),
         Leaf: `${count(proof.leaf_index + 1)} of ${count(proof.tree_size)}`,
-        Closed: anchor && <DateTime at={anchor.closed_at} seconds />,
+        Closed: anchor && <DateTime at={anchor.closed_at} exact />,
         Root: anchor && <IdText id={anchor.root} what="the root" />,
       }}
     />

@@ -85,7 +85,7 @@ const ResultCard = ({ check }: { check: HashedCheck }) => (
       facts={{
         Checked: (
           <>
-            <DateTime at={check.checked_at} seconds /> <code>{check.checked_at}</code>
+            <DateTime at={check.checked_at} exact /> <code>{check.checked_at}</code>
           </>
         ),
         'Member state': `${check.country_code} · ${countryName(check.country_code)}`,
@@ -135,7 +135,7 @@ const Loaded = ({ data, link }: { data: PublicVerification; link: string }) => {
       lead={
         <p className="lead-line">
           <Status word={check.verdict} /> {check.test && <Status word="test" />}
-          <DateTime at={check.checked_at} seconds />
+          <DateTime at={check.checked_at} exact />
         </p>
       }
     >

@@ -33,7 +33,7 @@ export const CheckPage = () => {
         lead: (
           <>
             {test && <Status word="test" />}
-            <DateTime at={checked_at} seconds />
+            <DateTime at={checked_at} exact />
           </>
         ),
       })}

@@ -65,7 +65,7 @@ export const Timeline = ({ entries }: { entries: readonly CheckEntry[] }) => {
               <rect x={Math.min(from, 100 - MIN_WIDTH)} width={width} height="1" className={entry.outcome} />
             </svg>
             <p className="hint">
-              <DateTime at={entry.started_at} seconds /> · {duration(entry.duration_ms)}
+              <DateTime at={entry.started_at} exact /> · {duration(entry.duration_ms)}
               {entry.attempts !== undefined && ` · ${counted(entry.attempts, 'attempt', 'attempts')}`}
               {entry.backpressure && ' · waited longer than usual because the member state was busy'}
             </p>

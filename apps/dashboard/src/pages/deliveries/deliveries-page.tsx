@@ -29,9 +29,9 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
   {
     head: 'Next attempt',
-    cell: ({ next_attempt_at }) => (next_attempt_at ? <DateTime at={next_attempt_at} seconds /> : null),
+    cell: ({ next_attempt_at }) => (next_attempt_at ? <DateTime at={next_attempt_at} exact /> : null),
   },
-  { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} seconds /> },
+  { head: 'Created', cell: ({ created_at }) => <DateTime at={created_at} exact /> },
 ];
 
 const EMPTY = (

@@ -59,7 +59,7 @@ const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
     <>
       {next !== null && (
         <p>
-          Next attempt: <DateTime at={next} seconds />
+          Next attempt: <DateTime at={next} exact />
         </p>
       )}
       {end !== null && (
@@ -80,7 +80,7 @@ const AttemptList = ({ delivery }: { delivery: DeliveryDetail }) => {
               <span className={`status ${isSuccess(attempt.status_code) ? 'good' : 'bad'}`}>
                 {attempt.status_code ?? 'no response'}
               </span>
-              <DateTime at={attempt.at} seconds />
+              <DateTime at={attempt.at} exact />
               <span className="hint">{duration(attempt.duration_ms)}</span>
             </div>
             {attempt.error && <p className="attempt-error">{attempt.error}</p>}
@@ -116,7 +116,7 @@ export const DeliveryPage = () => {
       what="Delivery"
       list="/deliveries"
       query={delivery}
-      head={({ event: title, status, created_at }) => ({ title, status, lead: <DateTime at={created_at} seconds /> })}
+      head={({ event: title, status, created_at }) => ({ title, status, lead: <DateTime at={created_at} exact /> })}
       actions={() => (
         <Changing>
           <Button

@@ -53,7 +53,7 @@ export const SignatureHeaders = ({ delivery }: { delivery: DeliveryDetail }) => 
           'X-Service-Event': <code>{event}</code>,
           'X-Service-Timestamp': (
             <>
-              <code>{timestamp}</code> (<DateTime at={at} seconds />)
+              <code>{timestamp}</code> (<DateTime at={at} exact />)
             </>
           ),
           'X-Service-Signature': signed(signatures?.service),

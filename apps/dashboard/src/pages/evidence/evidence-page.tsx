@@ -17,7 +17,7 @@ import { VerifyCard } from './verify-card.js';
 
 const COLUMNS: readonly Column<Anchor>[] = [
   { head: 'Anchor', figures: true, cell: ({ seq }) => <strong>{seq}</strong> },
-  { head: 'Closed', cell: ({ closed_at }) => <DateTime at={closed_at} seconds /> },
+  { head: 'Closed', cell: ({ closed_at }) => <DateTime at={closed_at} exact /> },
   { head: 'Checks', figures: true, cell: ({ tree_size }) => count(tree_size) },
   {
     head: 'Root',

@@ -63,7 +63,7 @@ const RequestOutcome = ({ id }: { id: string }) => {
                   Attempts: count(attempts),
                   'Last error': last_error,
                   'Next attempt': next_attempt_at && <NextAttempt at={next_attempt_at} />,
-                  'Retries until': give_up_at && <DateTime at={give_up_at} seconds />,
+                  'Retries until': give_up_at && <DateTime at={give_up_at} exact />,
                   'Request ID': <IdText id={id} what="the request ID" />,
                 }}
               />

@@ -40,10 +40,10 @@ const EditWatch = ({ watch }: { watch: Watch }) => {
 
 const LastChecked = ({ watch: { last_checked_at: at, last_check_id: id } }: { watch: Watch }) => {
   if (at === null) return 'not yet; the first check runs soon and is the baseline';
-  if (id === null) return <DateTime at={at} seconds />;
+  if (id === null) return <DateTime at={at} exact />;
   return (
     <Link to="/checks/$id" params={{ id }}>
-      <DateTime at={at} seconds />
+      <DateTime at={at} exact />
     </Link>
   );
 };
@@ -85,11 +85,11 @@ export const WatchPage = () => {
                 'Last checked': <LastChecked watch={data} />,
                 'Could not be checked since': data.missed_since && (
                   <>
-                    <DateTime at={data.missed_since} seconds />; tried every day
+                    <DateTime at={data.missed_since} exact />; tried every day
                   </>
                 ),
                 'Next check':
-                  data.status === 'paused' ? 'none while paused' : <DateTime at={data.next_check_at} seconds />,
+                  data.status === 'paused' ? 'none while paused' : <DateTime at={data.next_check_at} exact />,
                 Created: <DateTime at={data.created_at} />,
                 'Watch ID': <IdText id={data.watch_id} what="the watch ID" />,
               }}
