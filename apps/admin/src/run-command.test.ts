@@ -113,6 +113,7 @@ test('account list prints every account in order of creation, without secrets', 
   expect(answer.accounts.at(-1)).toEqual({
     account_id: made.account_id,
     name: 'Ada',
+    owners: ['listed@example.com'],
     plan: 'free',
     quota: 3,
     disabled_at: null,

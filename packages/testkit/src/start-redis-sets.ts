@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from '@vat/embedded';
 import { createTestAuthority } from './create-test-authority.js';
 import { openTcpProxy } from './open-tcp-proxy.js';
 import { type RedisNode, startRedisNode } from './redis-node.js';
@@ -188,8 +187,9 @@ const idOf = async ({ redis }: RedisNode): Promise<string> => String(await redis
 /** Starts a cluster, and waits until it serves every slot and can replace its first master. */
 export const startClusterSet = (options: SetOptions = {}): Promise<ClusterSet> =>
   startSet(options, async (start, scheme) => {
-    const startNode = async () =>
+    const startNode = () =>
       start({
+        cluster: true,
         config: [
           ...[
             ...NODE,
@@ -198,11 +198,7 @@ export const startClusterSet = (options: SetOptions = {}): Promise<ClusterSet> =
             'cluster-config-file nodes.conf',
             'cluster-node-timeout 1000',
           ],
-          ...[
-            `cluster-port ${await findFreePort()}`,
-            'cluster-replica-validity-factor 0',
-            'cluster-allow-replica-migration no',
-          ],
+          ...['cluster-replica-validity-factor 0', 'cluster-allow-replica-migration no'],
         ],
         connect: { password: PASSWORD },
       });

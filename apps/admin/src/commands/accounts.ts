@@ -68,6 +68,7 @@ export const accountCommands = (
         accounts.push({
           account_id: publicId('account', account.id),
           name: account.name,
+          owners: account.users.map(({ email }) => email),
           plan: account.plan,
           quota: account.monthlyQuota,
           disabled_at: account.disabledAt?.toISOString() ?? null,

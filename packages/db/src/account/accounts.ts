@@ -104,6 +104,8 @@ type AccountSummary = {
   monthlyQuota: number | null;
   disabledAt: Date | null;
   createdAt: Date;
+  /** Its owners, the earliest first. */
+  users: { email: string }[];
 };
 
 /** A page of accounts in the order of their creation. */
@@ -114,7 +116,10 @@ export const listAccounts =
       where: afterId ? { id: { gt: afterId } } : {},
       orderBy: { id: 'asc' },
       take: limit,
-      select: { id: true, name: true, plan: true, monthlyQuota: true, disabledAt: true, createdAt: true },
+      select: {
+        ...{ id: true, name: true, plan: true, monthlyQuota: true, disabledAt: true, createdAt: true },
+        users: { where: { role: 'owner' }, orderBy: { id: 'asc' }, select: { email: true } },
+      },
     });
 
 /** The units of an account in a month; zeros when it has none. */
