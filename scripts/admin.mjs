@@ -77,8 +77,8 @@ const completeSettings = async (env) => {
   const given = (/** @type {string} */ name) => Boolean(env[name] || env[`${name}_FILE`]);
   const textOf = (/** @type {string} */ name) => env[name] || readText(env[`${name}_FILE`] ?? '');
   const database = given('DATABASE_URL') ? textOf('DATABASE_URL') : run.database_url;
-  // `upstreams` needs no servers, and may be the first command that is run on a machine.
-  if (process.argv[2] === 'upstreams') {
+  // `upstreams` and the list of commands need no servers, and may be the first that is run on a machine.
+  if (['upstreams', 'help'].includes(process.argv[2] ?? '') || process.argv.includes('--help')) {
     return !given('DATABASE_URL') && database && (await isReachable(database)) ? { DATABASE_URL: database } : {};
   }
   if (!database && !given('DATABASE_URL') && process.argv[2] === 'restore') return restoreHere(dataDir);

@@ -65,6 +65,16 @@ test('a command that needs what is not set says so', async () => {
   });
 });
 
+test('help needs no servers and lists the commands, or those that begin so', async () => {
+  const DATA_DIR = path.join(folder, 'other');
+  const { commands: all } = await admin({ DATA_DIR }, '--help');
+  expect(all).toEqual(expect.arrayContaining(['migrate', 'anchor verify', 'upstreams probe [--timeout SECONDS]']));
+  expect(await admin({ DATA_DIR }, 'key', '--help')).toEqual({
+    commands: ['key create ACCOUNT [--test] [--name N]', 'key revoke KEY_ID'],
+  });
+  expect(await admin({ DATA_DIR }, 'help', 'nonsense')).toEqual({ commands: all });
+});
+
 test('output that cannot be written is a failure with one sentence, and a reader that has gone is none', async () => {
   const shell = (command: string) =>
     promisify(execFile)('sh', ['-c', command], { env: { ...process.env, DATABASE_URL: database.url } });

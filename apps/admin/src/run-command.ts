@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { connectDatabase, readClock } from '@vat/db';
+import { connectDatabase, type Database, readClock } from '@vat/db';
 import { type CorrectedClock, correctedClock, readSettings } from '@vat/runtime';
 import { type Arguments, type Commands, UsageError } from './command.js';
 import { accountCommands } from './commands/accounts.js';
@@ -52,6 +52,39 @@ const findCommand = (commands: Commands, words: string[]) => {
   return found && (() => found[1](parse(found[0], words)));
 };
 
+/** What the commands that use the database need. They use it when they run, not before. */
+type CommandContext = {
+  db: Database;
+  url: string;
+  env: NodeJS.ProcessEnv;
+  now: () => Date;
+  readLine: () => Promise<string>;
+};
+
+const commandsOf = ({ db, url, env, now, readLine }: CommandContext): Commands => ({
+  ...accountCommands(db, env, now, readLine),
+  ...keyCommands(db, now),
+  ...operationCommands(db, url, env, now),
+  ...backupCommands(url, now),
+  ...watchCommands(db, env, now),
+  ...anchorCommands(db, env, now),
+  ...secretCommands(db, env),
+  ...timestampRootCommands(db),
+});
+
+/** The commands are only listed, which uses no database. */
+const NO_DATABASE = { db: {} as Database, url: '', now: () => new Date() };
+
+const asksForHelp = (words: string[]): boolean => words[0] === 'help' || words.includes('--help');
+
+/** The usage lines of the commands that begin with the words beside `help`, or of all when none does. */
+const helpOn = (commands: Commands, words: string[]): { commands: string[] } => {
+  const named = words.slice(words[0] === 'help' ? 1 : 0).filter((word) => word !== '--help');
+  const all = Object.keys(commands);
+  const found = all.filter((usage) => `${usage} `.startsWith(`${named.join(' ')} `));
+  return { commands: named.length > 0 && found.length > 0 ? found : all };
+};
+
 /**
  * Runs one admin command and returns the JSON object to print. `readLine` reads a line of standard input, for commands that
  * take a secret from there. Throws {@link UsageError}, FailedCheck and SettingsError.
@@ -62,6 +95,7 @@ export const runCommand = async (
   readLine: () => Promise<string>,
 ): Promise<Record<string, unknown>> => {
   const standalone = upstreamCommands(env, () => new Date());
+  if (asksForHelp(words)) return helpOn({ ...commandsOf({ ...NO_DATABASE, env, readLine }), ...standalone }, words);
   const runAlone = findCommand(standalone, words);
   if (runAlone) return runAlone();
   const { DATABASE_URL: url } = readSettings(env, 'admin', ['DATABASE_URL']);
@@ -75,16 +109,7 @@ export const runCommand = async (
   let clock: CorrectedClock | undefined;
   const now = () => clock?.now() ?? new Date();
   try {
-    const commands: Commands = {
-      ...accountCommands(db, env, now, readLine),
-      ...keyCommands(db, now),
-      ...operationCommands(db, url, env, now),
-      ...backupCommands(url, now),
-      ...watchCommands(db, env, now),
-      ...anchorCommands(db, env, now),
-      ...secretCommands(db, env),
-      ...timestampRootCommands(db),
-    };
+    const commands = commandsOf({ db, url, env, now, readLine });
     const run = findCommand(commands, words);
     if (!run) throw new UsageError(`Write one of: ${Object.keys({ ...commands, ...standalone }).join(' | ')}`);
     // Its dates are compared with those of the service: an anchor whose time is wrong by minutes would never verify.
