@@ -80,9 +80,16 @@ describe('an account that is disabled', () => {
     ]);
 
     await world.admin('account', 'enable', account);
-    await until('calls to be accepted', async () => (await check({ vat_number: 'DE1' })).status === 201, 5_000);
-    const replay = await check(body, 'before');
-    expect([replay.status, replay.text]).toEqual([201, stored.text]);
+    // Each key is accepted within five seconds, not all at the same time.
+    const replay = await until(
+      'the stored response',
+      async () => {
+        const answer = await check(body, 'before');
+        return answer.status === 201 && answer;
+      },
+      5_000,
+    );
+    expect(replay.text).toBe(stored.text);
   });
 
   test('no key, hash of a key or password reaches a log line or Redis', async () => {
