@@ -20,7 +20,10 @@ import { CLUSTER_SETTINGS, clusterOf } from './fleet.fixture.js';
 
 /** Far below what three processes would use directly (66); the tasks of all workers can hold seven for their locks. */
 const POOL_SIZE = 10;
-/** Several times the pool. A machine at a fourth of its speed still answers so many calls at once in time. */
+/**
+ * Together several times the pool. A statement of a call has 1.5 s, the wait for a connection of the pooler included, and a call
+ * whose statement takes longer is 500: forty calls at once exceed that where the machine has little CPU left.
+ */
 const [CALLS, LINES] = [20, 40];
 
 let pooler: Pooler;
