@@ -428,6 +428,12 @@ test('a plan without watches is explained in the form and after submission', asy
   await page.getByLabel('Label').fill('Kept');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('main').getByText('Kept', { exact: true }).waitFor();
+
+  // No run of it could be made yet: its first check is not said to be soon.
+  await dashboard.world.sql(`UPDATE watch SET missed_since = now() WHERE vat_number = 'IE6388047V'`, []);
+  await page.reload();
+  await page.getByText('not yet; the first check is the baseline').waitFor();
+  await page.getByText(/tried every day\..* the month’s checks are used up/).waitFor();
   expect(free.complaints()).toEqual([]);
   await free.close();
 });

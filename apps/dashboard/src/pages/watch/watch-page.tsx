@@ -38,8 +38,8 @@ const EditWatch = ({ watch }: { watch: Watch }) => {
   );
 };
 
-const LastChecked = ({ watch: { last_checked_at: at, last_check_id: id } }: { watch: Watch }) => {
-  if (at === null) return 'not yet; the first check runs soon and is the baseline';
+const LastChecked = ({ watch: { last_checked_at: at, last_check_id: id, missed_since: missed } }: { watch: Watch }) => {
+  if (at === null) return `not yet; the first check ${missed === null ? 'runs soon and ' : ''}is the baseline`;
   if (id === null) return <DateTime at={at} exact />;
   return (
     <Link to="/checks/$id" params={{ id }}>
@@ -85,7 +85,8 @@ export const WatchPage = () => {
                 'Last checked': <LastChecked watch={data} />,
                 'Could not be checked since': data.missed_since && (
                   <>
-                    <DateTime at={data.missed_since} exact />; tried every day
+                    <DateTime at={data.missed_since} exact />; tried every day. VIES gave no answer, or refused the requester, or
+                    the month’s checks are used up.
                   </>
                 ),
                 'Next check':
