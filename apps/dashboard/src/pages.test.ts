@@ -121,6 +121,11 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
       expect(await page.getByRole('link', { name, exact: true }).getAttribute('aria-current')).toBe('page');
     }
+    // On narrow screens the navigation scrolls sideways to the link of a page that is loaded.
+    await go('/settings');
+    await page.getByRole('heading', { level: 1, name: 'Settings', exact: true }).waitFor();
+    const link = await page.getByRole('link', { name: 'Settings', exact: true }).boundingBox();
+    expect(link && link.x >= 0 && link.x + link.width <= (page.viewportSize()?.width ?? 0)).toBe(true);
   });
 });
 

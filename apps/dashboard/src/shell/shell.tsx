@@ -59,10 +59,13 @@ export const Shell = () => {
   const focusedPath = useRef(pathname);
   const navigation = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On narrow screens the navigation scrolls sideways; the current link must be visible.
-    if (pathname !== '') {
-      navigation.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-    }
+    const nav = navigation.current;
+    const current = nav?.querySelector('[aria-current=page]');
+    if (pathname === '' || !nav || !current) return;
+    // On narrow screens the navigation scrolls sideways; the current link must be visible. Not by scrollIntoView: in Chrome,
+    // Tab would then go on from that link instead of “Skip to content”.
+    const [shown, link] = [nav.getBoundingClientRect(), current.getBoundingClientRect()];
+    nav.scrollBy({ left: link.left + link.width / 2 - shown.left - shown.width / 2 });
   }, [pathname]);
   useEffect(() => {
     if (focusedPath.current === pathname) return;
