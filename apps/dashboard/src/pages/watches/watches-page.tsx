@@ -71,8 +71,8 @@ const AddWatch = () => {
   );
 };
 
-/** Pauses an active watch, and resumes a paused one. */
-export const PauseWatch = ({ watch }: { watch: Watch }) => {
+/** Pauses an active watch, and resumes a paused one. `small`: in a row. */
+export const PauseWatch = ({ watch, small = false }: { watch: Watch; small?: boolean }) => {
   const nextStatus = watch.status === 'active' ? 'paused' : 'active';
   const update = useApiMutation(
     ['watches'],
@@ -81,7 +81,7 @@ export const PauseWatch = ({ watch }: { watch: Watch }) => {
   );
   return (
     <Changing>
-      <Button small isPending={update.isPending} onPress={() => update.mutate(nextStatus)}>
+      <Button small={small} isPending={update.isPending} onPress={() => update.mutate(nextStatus)}>
         {nextStatus === 'paused' ? 'Pause' : 'Resume'}
       </Button>
       <ErrorAlert error={update.error} />
@@ -113,7 +113,7 @@ const COLUMNS: readonly Column<Watch>[] = [
     head: 'Next check',
     cell: ({ next_check_at, status }) => (status === 'paused' ? null : <DateTime at={next_check_at} />),
   },
-  { head: 'Action', hideHead: true, cell: (watch) => <PauseWatch watch={watch} /> },
+  { head: 'Action', hideHead: true, cell: (watch) => <PauseWatch watch={watch} small /> },
 ];
 
 const EMPTY = (
