@@ -85,8 +85,8 @@ export const WatchPage = () => {
                 'Last checked': <LastChecked watch={data} />,
                 'Could not be checked since': data.missed_since && (
                   <>
-                    <DateTime at={data.missed_since} exact />; tried every day. VIES gave no answer, or refused the requester, or
-                    the month’s checks are used up.
+                    <DateTime at={data.missed_since} exact />; tried every day. VIES gave no answer, or refused the
+                    requester, or the month’s checks are used up.
                   </>
                 ),
                 'Next check':
