@@ -1,4 +1,4 @@
-import { type Logger, throttledWarn } from './create-logger.js';
+import { type Logger, throttledWarn, withoutLogContext } from './create-logger.js';
 import type { Tracing } from './tracing.js';
 
 /**
@@ -10,7 +10,9 @@ export const openTracing = async (
   { service, log }: { service: string; log: Pick<Logger, 'warn'> },
 ): Promise<Tracing | null> => {
   if (endpoint === undefined) return null;
-  const onExportFailure = throttledWarn(log, 'Traces were not exported.', () => new Date());
+  const warn = throttledWarn(log, 'Traces were not exported.', () => new Date());
+  // The spans are those of many requests. The timer of the exporter belongs to the one that ended first.
+  const onExportFailure = (error: unknown): void => withoutLogContext(() => warn(error));
   const { openOtlpTracing } = await import('./otlp-tracing.js');
   return openOtlpTracing({ endpoint, service, onExportFailure });
 };
