@@ -1,7 +1,8 @@
 import { AppError } from '@vat/domain/errors';
 import { isBlank } from './cells.js';
-import { nameColumns, recogniseColumns } from './columns.js';
+import { nameColumns } from './columns.js';
 import { findColumns } from './find-columns.js';
+import { recogniseColumns } from './recognise-columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
 import { findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
 
