@@ -191,14 +191,13 @@ export const startClusterSet = (options: SetOptions = {}): Promise<ClusterSet> =
       start({
         cluster: true,
         config: [
-          ...[
-            ...NODE,
-            'cluster-enabled yes',
-            ...(options.tls ? ['tls-cluster yes'] : []),
-            'cluster-config-file nodes.conf',
-            'cluster-node-timeout 1000',
-          ],
-          ...['cluster-replica-validity-factor 0', 'cluster-allow-replica-migration no'],
+          ...NODE,
+          'cluster-enabled yes',
+          ...(options.tls ? ['tls-cluster yes'] : []),
+          'cluster-config-file nodes.conf',
+          'cluster-node-timeout 1000',
+          'cluster-replica-validity-factor 0',
+          'cluster-allow-replica-migration no',
         ],
         connect: { password: PASSWORD },
       });

@@ -117,7 +117,12 @@ export const listAccounts =
       orderBy: { id: 'asc' },
       take: limit,
       select: {
-        ...{ id: true, name: true, plan: true, monthlyQuota: true, disabledAt: true, createdAt: true },
+        id: true,
+        name: true,
+        plan: true,
+        monthlyQuota: true,
+        disabledAt: true,
+        createdAt: true,
         users: { where: { role: 'owner' }, orderBy: { id: 'asc' }, select: { email: true } },
       },
     });
