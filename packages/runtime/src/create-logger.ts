@@ -11,8 +11,8 @@ const currentLogContext = new AsyncLocalStorage<LogContext>();
 export const withLogContext = <T>(fields: LogContext, work: () => T): T =>
   currentLogContext.run({ ...currentLogContext.getStore(), ...fields }, work);
 
-/** Runs `work` of the whole process, which a timer or socket started by one request would log with its fields. */
-export const withoutLogContext = <T>(work: () => T): T => currentLogContext.exit(work);
+/** Runs `work` that concerns the whole process, but was started by the timer or socket of one request: its lines are not of that. */
+export const withoutLogContext = <T>(work: () => T): T => currentLogContext.run({}, work);
 
 /** The logger of a process. The message is a fixed sentence, data goes into fields; ERROR means that somebody must act. */
 export type Logger = {

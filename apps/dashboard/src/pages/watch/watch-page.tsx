@@ -85,8 +85,9 @@ export const WatchPage = () => {
                 'Last checked': <LastChecked watch={data} />,
                 'Could not be checked since': data.missed_since && (
                   <>
-                    <DateTime at={data.missed_since} exact />; tried every day. VIES gave no answer, or refused the
-                    requester, or the month’s checks are used up.
+                    <DateTime at={data.missed_since} exact />
+                    {data.status === 'active' && '; tried every day'}. VIES gave no answer or refused the requester, the
+                    month’s checks were used up, or the account was disabled.
                   </>
                 ),
                 'Next check':
