@@ -4,6 +4,7 @@ export * from './derive-base-url.js';
 export * from './hash-password.js';
 export * from './metrics.js';
 export * from './open-tracing.js';
+export * from './reset-socket.js';
 export * from './run-process.js';
 export * from './setting-table.js';
 export * from './settings.js';

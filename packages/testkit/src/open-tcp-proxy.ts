@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetSocket } from '@vat/runtime';
 import { type Pace, passBytes } from './pass-bytes.js';
 
 /** The servers to connect to, as URLs or `host:port`: the first one that accepts the connection gets it. */
@@ -139,8 +140,8 @@ export const openTcpProxy = async ({ to }: { to: Targets }): Promise<TcpProxy> =
     },
     reset: ({ greeting } = {}) => {
       for (const { client, server } of linksOf(greeting)) {
-        server?.resetAndDestroy();
-        client.resetAndDestroy();
+        if (server) resetSocket(server);
+        resetSocket(client);
       }
     },
     freeze: ({ greeting = '', existing = false } = {}) => {

@@ -25,6 +25,7 @@ beforeEach(async () => {
     handled += 1;
     if (req.url === '/large') res.end(LARGE);
     else if (req.url === '/') res.end('done');
+    else if (req.url === '/last') res.setHeader('Connection', 'close').end('done');
   });
   server.on('request', handle).on('checkContinue', handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -88,4 +89,18 @@ test('an unanswered request with the maximum number of queued ones is not closed
   await until('the end', connection.isClosed);
   // No queued request begins before the previous one is answered.
   expect([closed, handled, connection.text()]).toEqual([['pipelined'], 1, '']);
+});
+
+test('a connection that the response ends in the same turn is closed', async () => {
+  await open();
+  // Several reads of 64 KiB in one turn: the response is sent between them, and more requests than allowed follow.
+  connection.send(
+    CALL.replace('/', '/last')
+      .replace('Host', `X-Padding: ${'x'.repeat(3_000)}\r\nHost`)
+      .repeat(200),
+  );
+  await until('the end', connection.isClosed);
+  const isOpen = () => process.getActiveResourcesInfo().includes('TCPSocketWrap');
+  await until('its socket to be closed', () => !isOpen());
+  expect([closed, connection.text()]).toEqual([['pipelined'], expect.stringContaining('done')]);
 });

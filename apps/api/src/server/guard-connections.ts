@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { resetSocket } from '@vat/runtime';
 
 /** How many requests may be queued behind an unfinished one on a connection (pipelining). */
 export const MAX_QUEUED_REQUESTS = 32;
@@ -56,7 +57,7 @@ export const guardConnections = (
   const close = (socket: Socket, reason: CloseReason): void => {
     onClosed(reason);
     // A reset: after an orderly end, the kernel would hold the unread bytes for minutes.
-    socket.resetAndDestroy();
+    resetSocket(socket);
   };
 
   server.on('connection', (socket) => {
