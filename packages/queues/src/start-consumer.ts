@@ -9,6 +9,7 @@ import {
   type QueueDefinition,
   type QueueName,
 } from './job-catalogue.js';
+import { createFailureCount, type Failures, type LastSuccess, retryDelayMs } from './job-failures.js';
 import { createTurns, withClass } from './turns.js';
 
 /**
@@ -42,9 +43,6 @@ export type Consumer = {
  */
 type JobRef = { queue: string; jobId: string; failures: number; traceparent?: string | undefined };
 
-/** The latest start of a job that was done, in milliseconds. Shared by the consumers of a process. */
-type LastSuccess = { startedAt: number };
-
 type ConsumerOptions = {
   connection: RedisConnection;
   prefix: string;
@@ -57,21 +55,6 @@ type ConsumerOptions = {
   now?: () => Date;
   lastSuccess?: LastSuccess;
 };
-
-/** A job whose handler failed is retried after this; its row shows whether anything is left to do. */
-const RETRY_AFTER_ERROR_MS = 1_000;
-
-/**
- * The error is the job's own when other jobs succeed meanwhile. Then its wait doubles each time, up to this. When none succeeds,
- * Postgres is away, for example, and every job continues a second after its return.
- */
-const MAX_RETRY_AFTER_ERROR_MS = 300_000;
-
-/** In the data of a job that failed: how often, and when that was counted last. Absent otherwise, and in jobs of older releases. */
-type Failures = { failures?: { count: number; at: number } | undefined };
-
-const retryDelayMs = (failures: number): number =>
-  Math.min(MAX_RETRY_AFTER_ERROR_MS, RETRY_AFTER_ERROR_MS * 2 ** (failures - 1));
 
 /**
  * A dead worker's jobs return to their queue after at most LOCK_MS + STALLED_CHECK_MS. The slots of member states do not
@@ -128,7 +111,7 @@ export const startConsumer = <P>(
   options: ConsumerOptions,
 ): Consumer => {
   const { connection, prefix, stopping, onJobError, onError, now = () => new Date() } = options;
-  const lastSuccess = options.lastSuccess ?? { startedAt: 0 };
+  const failures = createFailureCount({ now, lastSuccess: options.lastSuccess });
   const turns = createTurns(connection);
   let active = 0;
   let closing = false;
@@ -144,23 +127,6 @@ export const startConsumer = <P>(
     await job.moveToWait(token);
     await wakeWaiting(worker, connection);
     throw new WaitingError();
-  };
-  /** Without Redis the number stays as it was; what follows fails, and the job is repeated by another worker. */
-  const storeFailures = (job: Job<P & Failures>, failures: Failures['failures']): Promise<void> =>
-    job.updateData({ ...job.data, failures }).catch(() => undefined);
-  /** Counts a failure of a job and stores the number with it, unless nothing has succeeded since the last one. */
-  const countFailure = async (job: Job<P & Failures>): Promise<number> => {
-    const { count, at } = job.data.failures ?? { count: 0, at: 0 };
-    const time = now().getTime();
-    // A time of the future was noted before the clock was set back. Such a success may be earlier than any failure.
-    const hasSucceeded = lastSuccess.startedAt > at && lastSuccess.startedAt <= time;
-    if (count > 0 && at <= time && !hasSucceeded) return count;
-    await storeFailures(job, { count: count + 1, at: time });
-    return count + 1;
-  };
-  const noteSuccess = (startedAt: number): void => {
-    // The last one is of the future when the clock was set back. Until it had caught up, every failure would seem to be the job's own.
-    if (startedAt > lastSuccess.startedAt || lastSuccess.startedAt > now().getTime()) lastSuccess.startedAt = startedAt;
   };
   const runOnce = async (job: Job<P & Failures>, token: string | undefined): Promise<void> => {
     const ref = { queue: definition.name, jobId: job.id ?? '' };
@@ -185,13 +151,13 @@ export const startConsumer = <P>(
     const startedAt = now().getTime();
     try {
       result = await handle(payload.data, { jobId: ref.jobId, runs: job.attemptsStarted, stopping });
-      if (result === undefined) noteSuccess(startedAt);
+      if (result === undefined) failures.noteSuccess(startedAt);
       if (result === undefined || 'failed' in result) return;
-      if (job.data.failures !== undefined) await storeFailures(job, undefined);
+      await failures.reset(job);
     } catch (error) {
-      const failures = await countFailure(job);
-      onJobError(error, { ...ref, failures, traceparent: definition.trace?.of(payload.data) });
-      result = { again: new Date(now().getTime() + retryDelayMs(failures)) };
+      const count = await failures.add(job);
+      onJobError(error, { ...ref, failures: count, traceparent: definition.trace?.of(payload.data) });
+      result = { again: new Date(now().getTime() + retryDelayMs(count)) };
     }
     if ('pauseQueueMs' in result) {
       if (result.pauseQueueMs !== null) await worker.rateLimit(result.pauseQueueMs);
