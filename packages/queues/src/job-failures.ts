@@ -54,7 +54,8 @@ export const createFailureCount = ({
     },
     noteSuccess: (startedAt) => {
       // The last one is of the future when the clock was set back. Until it had caught up, every failure would seem to be the job's own.
-      if (startedAt > lastSuccess.startedAt || lastSuccess.startedAt > now().getTime()) lastSuccess.startedAt = startedAt;
+      if (startedAt > lastSuccess.startedAt || lastSuccess.startedAt > now().getTime())
+        lastSuccess.startedAt = startedAt;
     },
   };
 };

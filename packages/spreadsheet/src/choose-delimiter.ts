@@ -1,10 +1,11 @@
 import { AppError } from '@vat/domain/errors';
 import { isBlank } from './cells.js';
 import { nameColumns } from './columns.js';
+import { isCountryCode } from './country-cells.js';
 import { findColumns } from './find-columns.js';
 import { recogniseColumns } from './recognise-columns.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
-import { findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
+import { findPrefixedColumn, rateVatText } from './vat-cells.js';
 
 /** The number of rows in which the header is searched. */
 const MAX_PREAMBLE_ROWS = 10;

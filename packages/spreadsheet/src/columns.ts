@@ -1,10 +1,11 @@
 import { AppError } from '@vat/domain/errors';
 import { type BatchFile, type Columns, invalidCsv, type Meaning } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
+import { type CountryReader, isCountryCode } from './country-cells.js';
 import { addedColumns, findColumns, isCertainName, MAX_NAME, type NamedColumns } from './find-columns.js';
 import { contradicts, findCompletingCountry, recogniseColumns, variedColumns } from './recognise-columns.js';
 import type { ScannedRow } from './scan-rows.js';
-import { type CountryReader, findPrefixedColumn, isCountryCode, rateVatText } from './vat-cells.js';
+import { findPrefixedColumn, rateVatText } from './vat-cells.js';
 
 /** Words that people write for a missing number. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(['none', 'null', 'nan', 'unknown', 'unbekannt', 'inconnu', 'keine']);

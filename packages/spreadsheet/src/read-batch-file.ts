@@ -4,10 +4,11 @@ import { BATCH_LIMITS, type BatchFile, type Columns, invalidCsv, type Repair } f
 import { isBlank } from './cells.js';
 import { chooseDelimiter, countPreamble } from './choose-delimiter.js';
 import { layOutColumns } from './columns.js';
+import { type CountryReader, createCountryReader } from './country-cells.js';
 import { decodeText } from './decode-text.js';
 import { detectFormat } from './detect-format.js';
 import { type ScannedRow, scanRows } from './scan-rows.js';
-import { type CountryReader, createCountryReader, repairCell } from './vat-cells.js';
+import { repairCell } from './vat-cells.js';
 import { invalidFile, namingErrors } from './xlsx/invalid-file.js';
 import { listNames, readWorkbook } from './xlsx/read-workbook.js';
 

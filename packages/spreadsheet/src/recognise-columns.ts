@@ -1,7 +1,8 @@
 import type { Columns } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
+import { type CountryReader, isCountryCode } from './country-cells.js';
 import { MAX_NAME } from './find-columns.js';
-import { type CountryReader, isCountryCode, rateVatText } from './vat-cells.js';
+import { rateVatText } from './vat-cells.js';
 
 type Rows = readonly (readonly string[])[];
 
