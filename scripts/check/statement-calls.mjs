@@ -298,7 +298,13 @@ export const statementCalls = (on, at = NOWHERE) => [
   () => db.findLiveRequests(on)([at.pendingRequest]),
   () => db.requestsToAbandon(on)(at.now, 500),
   () => db.runAlone(on)('sweep', async () => undefined),
-  () => db.releaseOrphans(on)(at.soon, at.now, { live: at.soon, test: at.soon }),
+  () =>
+    db.releaseOrphans(on)({
+      createdBefore: at.soon,
+      now: at.now,
+      giveUpAt: { live: at.soon, test: at.soon },
+      maxPending: 200,
+    }),
   () => db.recordMinutes(on)([{ memberState: 'DE', minute: NOW, end: 'answered', lookups: 1, lines: 1, buckets: [] }]),
   () => db.readUsualHours(on)(at.now),
   () => db.readBacklog(on)(at.now, ['DE', 'FR'], { accounts: 20, lines: 5_000 }),

@@ -101,7 +101,12 @@ const newDeliveries = async (): Promise<{ account: string; ids: string[] }> => {
 const later = new Date(AT.getTime() + 60_000);
 
 test.each([
-  ['releasing lost callers', false, () => releaseOrphans(db)(later, later, { live: later, test: later })],
+  [
+    'releasing lost callers',
+    false,
+    () =>
+      releaseOrphans(db)({ createdBefore: later, now: later, giveUpAt: { live: later, test: later }, maxPending: 200 }),
+  ],
   ['ending lines', true, async () => (await endLostLines(db)(later, 100)).ended],
 ] as const)('%s of several accounts locks their usage in the order of accounts', async (_title, late, run) => {
   const accounts = await newAccounts(ROWS);

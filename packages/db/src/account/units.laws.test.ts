@@ -106,7 +106,12 @@ const stepsOf = (accountId: string, limit: number) => {
     },
     dispatch: () => dispatchLines(db)('DE', AT),
     sweep: async () => {
-      await releaseOrphans(db)(LATER, AT, { live: LATER, test: LATER });
+      await releaseOrphans(db)({
+        createdBefore: LATER,
+        now: AT,
+        giveUpAt: { live: LATER, test: LATER },
+        maxPending: 4,
+      });
       await endLostLines(db)(AT, 5);
       return completeBatches(db)(null, AT);
     },

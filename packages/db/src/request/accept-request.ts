@@ -5,7 +5,7 @@ import { coalesce } from '../coalesce.js';
 import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, isOneOf, isSameId, query } from '../query.js';
-import { recentId } from '../uuid-bounds.js';
+import { pendingOfAccount } from './requests.js';
 
 const ACCEPTED = columns({ ...all('int4', 'n', 'pending'), giveUpAt: 'timestamptz?' });
 
@@ -27,18 +27,14 @@ const acceptLocked = async (tx: Queryable, calls: readonly Acceptance[]): Promis
   // Of two calls that wait for one request, the first decides; the other one reads the row again.
   const first = new Map(list.toReversed().map((call) => [call.id, call]));
   const ids = [...first.keys()];
-  const times = calls.map(({ now }) => now.getTime());
-  const recent = recentId(new Date(Math.min(...times)));
+  const earliest = new Date(Math.min(...calls.map(({ now }) => now.getTime())));
   const rows = await query(tx, ACCEPTED)`
     WITH wanted AS (
       SELECT n, id, account_id, now, give_up_at, max_pending, even_answered
       FROM jsonb_to_recordset(${JSON.stringify([...first.values()])}::jsonb)
         AS w(n int, id uuid, account_id uuid, now timestamptz, give_up_at timestamptz, max_pending int, even_answered bool)
     ), counted AS (
-      SELECT a.account_id, (
-        SELECT count(*)::int FROM request r
-        WHERE r.account_id = a.account_id AND r.state = 'pending' AND r.origin = 'direct' AND r.id >= ${recent}::uuid
-      ) AS pending
+      SELECT a.account_id, ${pendingOfAccount(Prisma.sql`a.account_id`, earliest)} AS pending
       FROM (SELECT DISTINCT account_id FROM wanted) a
     ), live AS (
       SELECT r.id, r.state FROM request r JOIN wanted w ON ${isSameId(Prisma.sql`w.id`, Prisma.sql`r.id`)}

@@ -12,8 +12,9 @@ import { Prisma } from '../generated/client.js';
 import { bindIdempotencyKey } from '../idempotency-keys.js';
 import { query } from '../query.js';
 import { transact } from '../transaction.js';
-import { recentId, timeOfId } from '../uuid-bounds.js';
+import { timeOfId } from '../uuid-bounds.js';
 import { countCheck } from './checks.js';
+import { pendingOfAccount } from './requests.js';
 
 /** What every new request stores; its state and what follows from it come after. */
 const NEW_REQUEST = Prisma.sql`id, account_id, test, input, country_code, national, vat_number, requester, reference, trader,
@@ -34,9 +35,7 @@ const reserveAndInsert = async (db: Queryable, admission: Admission): Promise<Ad
   const { request, quota, maxPending } = admission;
   const [row] = await query(db, { pending: 'int4', reserved: 'int4', admitted: 'int4' })`
     WITH pend AS (
-      SELECT count(*)::int AS n FROM request
-      WHERE account_id = ${request.accountId}::uuid AND state = 'pending' AND origin = 'direct'
-        AND id >= ${recentId(timeOfId(request.id))}::uuid
+      SELECT ${pendingOfAccount(Prisma.sql`${request.accountId}::uuid`, timeOfId(request.id))} AS n
     ), reserved AS (
       INSERT INTO usage (account_id, period, used, reserved)
       SELECT ${request.accountId}::uuid, ${quota?.period ?? null}::text, 0, 1 FROM pend

@@ -105,10 +105,12 @@ const machine = stateMachine<Model>({
       for (const row of due) await abandon(model, row, model.disabled ? 'ACCOUNT_DISABLED' : 'UPSTREAM_NO_ANSWER');
       const createdBefore = now - ORPHANED_MS;
       const giveUpAt = { live: at(now + NEVER_ASKED_MS), test: at(now + NEVER_ASKED_MS) };
-      await releaseOrphans(connected.db)(at(createdBefore), at(now), giveUpAt);
+      await releaseOrphans(connected.db)({
+        ...{ createdBefore: at(createdBefore), now: at(now), giveUpAt, maxPending: model.maxPending },
+      });
       for (const row of model.rows) {
         if (row.state !== 'waiting' || row.answered || row.createdAt >= createdBefore) continue;
-        if (row.key === null) end(row, 'withdrawn');
+        if (row.key === null || pendingOf(model) >= model.maxPending) end(row, 'withdrawn');
         else Object.assign(row, { state: 'pending', giveUpAt: row.giveUpAt ?? now + NEVER_ASKED_MS });
       }
       const overdue = await overdueRequests(connected.db)(at(now), null, ALL);

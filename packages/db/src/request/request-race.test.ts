@@ -26,6 +26,7 @@ const connected = testDatabase(20);
 const JUST_AFTER = new Date(AT.getTime() + 1);
 const LATER = new Date(AT.getTime() + 3_600_000);
 const GIVE_UP = { live: new Date(LATER.getTime() - 1_000), test: new Date(AT.getTime() + 5_000) };
+const ORPHANED = { createdBefore: JUST_AFTER, now: AT, giveUpAt: GIVE_UP };
 const HASH = createHash('sha256').update('').digest();
 
 const requestOf = (accountId: string): NewRequest => ({
@@ -130,7 +131,7 @@ test('law: under any concurrency the quota and the pending maximum hold, and eac
                 if (what === 'accept') return (await accept(db, request.id, accountId, maxPending)).kind;
                 if (what === 'settle') return (await settle(db, request.id)) ? 'ended' : 'late';
                 if (what === 'end') return (await end(db, request.id)) ? 'ended' : 'late';
-                await releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP);
+                await releaseOrphans(db)({ ...ORPHANED, maxPending });
                 return 'swept';
               }),
             );
@@ -172,7 +173,7 @@ test('a request with a key whose caller was lost is accepted even if the account
   const sandboxed = { ...requestOf(accountId), test: true };
   await admitRequest(db)(admission(orphan, 100, 2, 'key-1'));
   await admitRequest(db)({ ...admission(sandboxed, 100, 2, 'key-of-test'), quota: null });
-  expect(await releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP)).toBeGreaterThan(0);
+  expect(await releaseOrphans(db)({ ...ORPHANED, maxPending: 2 })).toBeGreaterThan(0);
   for (const other of [requestOf(accountId), requestOf(accountId)]) {
     await admitRequest(db)(admission(other, 100, 5));
     await accept(db, other.id, accountId, 5);
@@ -183,6 +184,30 @@ test('a request with a key whose caller was lost is accepted even if the account
   expect(await accept(db, orphan.id, accountId, 2)).toEqual({ kind: 'lost_race' });
 });
 
+test('requests with a key whose caller was lost continue up to the maximum of their account, and the others release their keys', async () => {
+  const { db } = connected;
+  const accountId = await newAccount(db);
+  for (const other of [requestOf(accountId), requestOf(accountId)]) {
+    await admitRequest(db)(admission(other, 100, 5));
+    await accept(db, other.id, accountId, 5);
+  }
+  const orphans = [requestOf(accountId), requestOf(accountId), requestOf(accountId)];
+  for (const [n, orphan] of orphans.entries()) await admitRequest(db)(admission(orphan, 100, 5, `lost-${n}`));
+  await releaseOrphans(db)({ ...ORPHANED, maxPending: 3 });
+  const rows = await db.request.findMany({
+    where: { id: { in: orphans.map(({ id }) => id) } },
+    orderBy: { id: 'asc' },
+  });
+  expect(rows.map(({ state, reason }) => [state, reason])).toEqual([
+    ['pending', null],
+    ['withdrawn', 'TOO_MANY_PENDING'],
+    ['withdrawn', 'TOO_MANY_PENDING'],
+  ]);
+  expect(await factsOf(db, accountId)).toMatchObject({ pending: 3, live: 3, reserved: 3 });
+  const repeat = (n: number) => admitRequest(db)(admission(requestOf(accountId), 100, 3, `lost-${n}`));
+  expect([await repeat(0), await repeat(1)]).toEqual([{ kind: 'key_taken' }, { kind: 'too_many_pending', pending: 3 }]);
+});
+
 test('a counter that is too low does not prevent a request from ending, and the audit reports it', async () => {
   const { db } = connected;
   const accountId = await newAccount(db);
@@ -190,7 +215,7 @@ test('a counter that is too low does not prevent a request from ending, and the 
     (id) => settle(db, id),
     (id) => end(db, id),
     (id) => accept(db, id, accountId, 0),
-    () => releaseOrphans(db)(JUST_AFTER, AT, GIVE_UP),
+    () => releaseOrphans(db)({ ...ORPHANED, maxPending: 5 }),
   ];
   for (const [n, endIt] of ends.entries()) {
     const request = requestOf(accountId);

@@ -3,7 +3,14 @@ import { coalesce } from '../coalesce.js';
 import type { Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { isOneOf, query } from '../query.js';
+import { recentId } from '../uuid-bounds.js';
 import { REQUEST_WITH_CHECK, requestsWithChecks, withChecks } from './request-row.js';
+
+/** How many pending requests of an account count towards its maximum, as a subquery. `at`: the present. */
+export const pendingOfAccount = (accountId: Prisma.Sql, at: Date): Prisma.Sql => Prisma.sql`(
+  SELECT count(*)::int FROM request r
+  WHERE r.account_id = ${accountId} AND r.state = 'pending' AND r.origin = 'direct' AND r.id >= ${recentId(at)}::uuid
+)`;
 
 /** Reads one request; `null` when there is none, or none that `reader`, if given, may read. */
 export const findRequest =

@@ -6,13 +6,15 @@ import {
   type OverdueCursor,
   type OverduePage,
   type OverdueRequest,
+  type ReleaseOrphans,
   type RequestOrigin,
 } from '@vat/domain';
 import { releaseUnitsOfGone } from '../account/usage.js';
-import type { Queryable } from '../connect-database.js';
+import type { Database, Queryable } from '../connect-database.js';
 import { Prisma } from '../generated/client.js';
 import { all, columns, query, typed } from '../query.js';
 import { NIL } from '../uuid-bounds.js';
+import { pendingOfAccount } from './requests.js';
 
 const OVERDUE = columns({
   ...all('bool', 'test', 'answered'),
@@ -95,29 +97,53 @@ export const requestsToAbandon =
         LIMIT ${limit}::int)`;
   };
 
+/** Requests that lost their caller and end in one statement. */
+const ORPHANS = 500;
+
 /**
  * Ends waiting requests whose caller was lost with its API process: they are withdrawn and their units released. A request
- * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result. `createdBefore` is earlier
- * than any caller waits. `fed` is true for all of them; the index needs it. Ends some hundred at once;
- * returns the number, 0 when none is left.
+ * with a bound Idempotency-Key becomes pending instead, so that a repeated call gets its result, unless its account already has
+ * `maxPending`; then its key is released, too. The accounts are locked first, as in `acceptRequest`; those that someone else has
+ * locked are left to the next sweep. `createdBefore` is earlier than any caller waits. `fed` is true for all of them; the index
+ * needs it.
  */
 export const releaseOrphans =
-  (db: Queryable) =>
-  async (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }): Promise<number> => {
-    const [row] = await query(db, { n: 'int4' })`
-      WITH lost AS (
-        -- Not EXISTS, for which Postgres may collect all keys into a hash table.
-        SELECT r.id, (SELECT true FROM idempotency_key k WHERE k.request_id = r.id LIMIT 1) IS NOT NULL AS keyed FROM request r
-        WHERE r.state = 'waiting' AND r.fed AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz
-        ORDER BY r.due_at LIMIT 500 FOR UPDATE OF r SKIP LOCKED
-      ), gone AS (
-        UPDATE request r SET state = 'withdrawn', reason = 'CALLER_LOST', ended_at = ${now}::timestamptz
-        WHERE r.id = ANY(ARRAY(SELECT id FROM lost WHERE NOT keyed)) RETURNING r.account_id, r.quota_period
-      ), continued AS (
-        UPDATE request r SET state = 'pending',
-          give_up_at = COALESCE(r.give_up_at, CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END)
-        WHERE r.id = ANY(ARRAY(SELECT id FROM lost WHERE keyed)) RETURNING 1
-      ), ${releaseUnitsOfGone()}
-      SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
-    return row?.n ?? 0;
+  (db: Database): ReleaseOrphans =>
+  async ({ createdBefore, now, giveUpAt, maxPending }) => {
+    const isLost = Prisma.sql`
+      r.state = 'waiting' AND r.fed AND r.answer IS NULL AND r.created_at < ${createdBefore}::timestamptz`;
+    return db.$transaction(async (tx) => {
+      const locked = await query(tx, { id: 'uuid' })`
+        SELECT id FROM account WHERE id = ANY(ARRAY(
+          SELECT r.account_id FROM request r WHERE ${isLost} ORDER BY r.due_at LIMIT ${ORPHANS}::int
+        )) FOR NO KEY UPDATE SKIP LOCKED`;
+      const ids = locked.map(({ id }) => id);
+      const [row] = await query(tx, { n: 'int4' })`
+        WITH lost AS (
+          -- Not EXISTS, for which Postgres may collect all keys into a hash table.
+          SELECT r.id, r.account_id,
+            (SELECT true FROM idempotency_key k WHERE k.request_id = r.id LIMIT 1) IS NOT NULL AS keyed
+          FROM request r WHERE ${isLost} AND r.account_id = ANY(${ids}::uuid[])
+          ORDER BY r.due_at LIMIT ${ORPHANS}::int FOR UPDATE OF r SKIP LOCKED
+        ), counted AS (
+          SELECT a.account_id, ${pendingOfAccount(Prisma.sql`a.account_id`, now)} AS pending
+          FROM (SELECT DISTINCT account_id FROM lost WHERE keyed) a
+        ), ranked AS (
+          SELECT l.id, c.pending + row_number() OVER (PARTITION BY l.account_id ORDER BY l.id) > ${maxPending}::int AS excess
+          FROM lost l JOIN counted c ON c.account_id = l.account_id WHERE l.keyed
+        ), gone AS (
+          UPDATE request r SET state = 'withdrawn', ended_at = ${now}::timestamptz,
+            reason = CASE WHEN r.id = ANY(ARRAY(SELECT id FROM ranked)) THEN 'TOO_MANY_PENDING' ELSE 'CALLER_LOST' END
+          WHERE r.id = ANY(ARRAY(SELECT id FROM lost WHERE NOT keyed UNION ALL SELECT id FROM ranked WHERE excess))
+          RETURNING r.id, r.account_id, r.quota_period
+        ), continued AS (
+          UPDATE request r SET state = 'pending',
+            give_up_at = COALESCE(r.give_up_at, CASE WHEN r.test THEN ${giveUpAt.test}::timestamptz ELSE ${giveUpAt.live}::timestamptz END)
+          WHERE r.id = ANY(ARRAY(SELECT id FROM ranked WHERE NOT excess)) RETURNING 1
+        ), ${releaseUnitsOfGone()}, unbound AS (
+          DELETE FROM idempotency_key WHERE request_id = ANY(ARRAY(SELECT id FROM gone))
+        )
+        SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM continued))::int AS n`;
+      return row?.n ?? 0;
+    });
   };

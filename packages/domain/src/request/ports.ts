@@ -80,6 +80,18 @@ type Ending = {
 };
 
 /**
+ * Ends some requests that were created before a moment and have lost their caller; those that continue do so up to the maximum
+ * of their account. Returns how many ended or continue, 0 when none is left.
+ */
+export type ReleaseOrphans = (options: {
+  createdBefore: Date;
+  now: Date;
+  /** When a request of its kind of key is given up that has not been looked up yet. */
+  giveUpAt: { live: Date; test: Date };
+  maxPending: number;
+}) => Promise<number>;
+
+/**
  * `abandoned` (with its event, if it was answered 202), `withdrawn` (a caller waits for the answer). `batchId`: of the lines
  * that failed with it.
  */

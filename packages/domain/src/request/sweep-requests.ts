@@ -3,8 +3,16 @@ import { overdueBefore } from '../overdue.js';
 import { readPages } from '../read-pages.js';
 import { abandonRequest } from './abandon-request.js';
 import { neverAskedAt } from './give-up.js';
-import type { EndedRequest, EndRequest, OverdueCursor, OverdueGroup, OverduePage, OverdueRequest } from './ports.js';
-import { CHECK_DEADLINE_MS, TEST_POLICY } from './request.js';
+import type {
+  EndedRequest,
+  EndRequest,
+  OverdueCursor,
+  OverdueGroup,
+  OverduePage,
+  OverdueRequest,
+  ReleaseOrphans,
+} from './ports.js';
+import { CHECK_DEADLINE_MS, MAX_PENDING, TEST_POLICY } from './request.js';
 
 /** Callers wait for at most CHECK_DEADLINE_MS or their window; a request that waits this much longer has lost its caller. */
 const ORPHAN_GRACE_MS = 7_000;
@@ -91,8 +99,7 @@ export const endLateRequests =
   };
 
 type ReleaseOrphansDeps = {
-  /** Ends some requests whose caller was lost; returns how many, 0 when none is left. */
-  releaseOrphans: (createdBefore: Date, now: Date, giveUpAt: { live: Date; test: Date }) => Promise<number>;
+  releaseOrphans: ReleaseOrphans;
   /** UPSTREAM_WINDOW: callers may wait for all of it. */
   windowMs: number;
   now: () => Date;
@@ -110,6 +117,7 @@ export const releaseOrphanedRequests =
       test: new Date(at.getTime() + TEST_POLICY.giveUpAfterMs),
     };
     let orphans = 0;
-    for (let n = 1; n > 0; orphans += n) n = await releaseOrphans(createdBefore, at, giveUpAt);
+    for (let n = 1; n > 0; orphans += n)
+      n = await releaseOrphans({ createdBefore, now: at, giveUpAt, maxPending: MAX_PENDING });
     return { orphans };
   };
