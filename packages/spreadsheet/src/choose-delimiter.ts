@@ -71,7 +71,7 @@ type ChosenDelimiter = { delimiter: string; from: { at: number; line: number } }
  */
 const SEP_LINE = /^"?sep=([^\s\w"]|\t)"?\1*(\r\n|\r|\n|$)/i;
 
-/** The first one wins a tie, so a file of one column is read with commas. */
+/** The first one wins a tie, so a file of one column is read with commas, unless empty rows show another one. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** The part of the file that is read once with each delimiter. */
 const SAMPLE = { characters: 65_536, rows: 50 };
@@ -123,6 +123,10 @@ const unreadable = (text: string, at: number, best: string): string | undefined 
   return DELIMITERS.find((other) => line.includes(other) && sampleRows(text, at, other).length === 0);
 };
 
+/** Whether a line holds nothing but the delimiter and spaces. */
+const hasEmptyRow = (text: string, delimiter: string): boolean =>
+  new RegExp(`^ *[${delimiter}][ ${delimiter}]*$`, 'm').test(text);
+
 /**
  * Chooses the delimiter of a CSV text: that of its `sep=` line, else the one of comma, semicolon, tab and vertical bar with the
  * best score for the first rows. Decimal commas and commas in addresses do not mislead it, since with the wrong delimiter no
@@ -141,7 +145,8 @@ export const chooseDelimiter = (text: string): ChosenDelimiter => {
   const start = Math.max(text.lastIndexOf('\n', visible), text.lastIndexOf('\r', visible)) + 1;
   const scored = DELIMITERS.map((delimiter) => ({ delimiter, points: score(text, start, delimiter) }));
   const best = Math.max(...scored.map(({ points }) => points));
-  const scoredBest = scored.find(({ points }) => points === best)?.delimiter ?? DELIMITERS[0];
+  const tied = scored.filter(({ points }) => points === best).map(({ delimiter }) => delimiter);
+  const scoredBest = tied.find((delimiter) => hasEmptyRow(text, delimiter)) ?? tied[0] ?? DELIMITERS[0];
   const delimiter = unreadable(text, start, scoredBest) ?? scoredBest;
   return { delimiter, from: { at: 0, line: 1 } };
 };

@@ -14,6 +14,7 @@ describe('readBatchFile finds no row of data in', () => {
     ['only a header that does not name the number', utf8('country;reference\r\n')],
     ['only a header with unknown names', utf8('Lieferant;Ort\r\n;\r\n')],
     ['a header and blank lines', utf8('USt-IdNr.;Name\r\n;\r\n\r\n ; \r\n')],
+    ['a header of one column and lines of delimiters', utf8('vat_number\n;\n ;; \n;\n')],
     ['a title and a header', utf8('Kundenliste 2026;;\r\nName;USt-IdNr;Referenz\r\n')],
     ['only a sep= line', utf8('sep=;')],
     ['a sep= line and a header', utf8('sep=;\r\nvat;name')],

@@ -197,6 +197,11 @@ const shapes: Shape[] = [
     { delimiter: ';', header: ['USt-IdNr.', '', ''], width: 3, rows: ['2: DE136695976'] },
   ],
   [
+    'one column, at whose end a line of delimiters is',
+    utf8('USt-IdNr.\nDE136695976\nDE12\n;;\n'),
+    { delimiter: ';', header: ['USt-IdNr.'], rows: ['2: DE136695976', '3: DE12'] },
+  ],
+  [
     'blank lines, lines of delimiters and of spaces between the rows',
     utf8(
       '\r\n;;\r\nvat;name;x\r\n\r\nDE136695976;a;b\r\n;;;;\r\n \u00A0; \t;\u200B\r\nFR83404833048;c;d\r\n\r\n\u001A',

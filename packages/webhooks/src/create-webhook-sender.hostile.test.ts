@@ -197,6 +197,7 @@ describe('failures are named', () => {
     ['plain HTTP', () => startRawReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')), /^TLS: /, null],
     ['another protocol', speaking('220 mail.example ESMTP\r\n'), /^PROTOCOL: the answer is not HTTP/, null],
     ['an invalid status', speaking('HTTP/1.1 9999 OK\r\n\r\n'), /^PROTOCOL: /, null],
+    ['a status below 100', speaking('HTTP/1.1 099 OK\r\n\r\n'), /^PROTOCOL: .*below 100/, null],
     [
       'two lengths',
       speaking('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),

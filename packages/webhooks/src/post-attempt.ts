@@ -88,6 +88,8 @@ const SENTENCES = new Map<string, `${AttemptErrorClass}: ${string}`>([
   ['ETIMEDOUT', 'CONNECTION_FAILED: no answer to the connection request'],
   ['EHOSTUNREACH', 'CONNECTION_FAILED: the host cannot be reached'],
   ['ENETUNREACH', 'CONNECTION_FAILED: the network cannot be reached'],
+  // undici asserts that a status is at least 100.
+  ['ERR_ASSERTION', 'PROTOCOL: the answer is not HTTP (its status is below 100)'],
   ['UND_ERR_HEADERS_OVERFLOW', "PROTOCOL: the answer's headers are too large"],
 ]);
 

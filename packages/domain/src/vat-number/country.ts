@@ -142,15 +142,14 @@ const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryP
  * - In the column of a file, a territory that has the numbers of a member state ({@link PREFIX_IN}) agrees with its prefix:
  *   `XI110305878` with GB, `FR83404833048` with MC.
  * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
- * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it and is one without
- *   it, so that no number loses letters of its own and a faulty one is shown as it was written.
+ * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it, so that no number loses
+ *   letters of its own. Of several ends of the label, the one that a well-formed number follows is right, else the last one that
+ *   a number of a covered country follows. When none does, the sentence is about what follows the whole label.
  */
 export const resolveCountry = (cleaned: string, countryCode = '', place: CountryPlace = 'field'): ResolvedCountry => {
   const whole = resolveUnlabelled(cleaned, countryCode, place);
   if (isWellFormed(whole)) return whole;
-  for (const end of findLabelEnds(cleaned)) {
-    const unlabelled = resolveUnlabelled(cleaned.slice(end), countryCode, place);
-    if (isWellFormed(unlabelled)) return unlabelled;
-  }
-  return whole;
+  const unlabelled = findLabelEnds(cleaned).map((end) => resolveUnlabelled(cleaned.slice(end), countryCode, place));
+  const covered = unlabelled.find(isWellFormed) ?? unlabelled.findLast(({ kind }) => kind === 'resolved');
+  return covered ?? (whole.kind === 'unresolvable' ? (unlabelled.at(-1) ?? whole) : whole);
 };

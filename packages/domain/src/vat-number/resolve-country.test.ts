@@ -189,14 +189,30 @@ describe('resolveCountry with a label in front', () => {
   });
 
   test.each([
-    ['VAT123456789', undefined, 'vat_number'],
-    ['VATDE12345', undefined, 'vat_number'],
-    ['VATGB123456789', undefined, 'vat_number'],
-    ['CVR13585628', undefined, 'vat_number'],
-    ['VATDE136695976', 'FR', 'vat_number or country_code'],
-    ['NIP123', 'PL', 'country_code'],
-  ])('does not drop the label of %s with %s, which no covered number follows', (cleaned, countryCode, expected) => {
-    expect(expected).toContain(field(cleaned, countryCode));
+    ['VATNODE12345678', undefined, 'DE 12345678'],
+    ['USTIDNRDE12345678', undefined, 'DE 12345678'],
+    ['BTWNRBE1234', undefined, 'BE 1234'],
+    ['FISCALRO12345678901', undefined, 'RO 12345678901'],
+    ['UIDATU1234567', undefined, 'AT U1234567'],
+    ['VAT12345678', 'DE', 'DE 12345678'],
+    ['VATREGNO123', 'DE', 'DE 123'],
+    ['PIVA1234567', 'IT', 'IT 1234567'],
+    ['NIFB1234567', 'ES', 'ES B1234567'],
+    ['NIP123', 'PL', 'PL 123'],
+  ])('takes %s with %s, a malformed number, as %s', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each([
+    ['VAT123456789', undefined, 'does not begin with a country prefix'],
+    ['CVR13585628', undefined, 'does not begin with a country prefix'],
+    ['VATGB123456789', undefined, 'begins with GB, which is not covered'],
+    ['VATDE136695976', 'FR', 'begins with DE, but country_code says FR'],
+  ])('says of %s with %s, after whose label no covered number follows, that it %s', (cleaned, countryCode, reason) => {
+    expect(resolveCountry(cleaned, countryCode)).toMatchObject({
+      kind: 'unresolvable',
+      reason: expect.stringContaining(reason),
+    });
   });
 
   test('never takes letters off a well-formed number', () => {
