@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { ErrorAlert, Loading } from './parts/states.js';
-import { Page } from './parts/text.js';
+import { loadPage, PageError } from './parts/page-error.js';
+import { Loading } from './parts/states.js';
 import { NotFoundPage, SignedIn } from './shell/gate.js';
 
 /** Validates the search parameters of a route: known names are read as strings, others are dropped. */
@@ -21,24 +21,33 @@ const page = <const Path extends string, Module, Name extends keyof Module & str
   path: Path,
   load: () => Promise<Module & Record<Name, () => ReactNode>>,
   name: Name,
-) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(load, name) });
+) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(loadPage(load), name) });
 
 const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
     validateSearch: stringParams('next'),
-    component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.js'), 'SignInPage'),
+    component: lazyRouteComponent(
+      loadPage(() => import('./pages/sign-in/sign-in-page.js')),
+      'SignInPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sign-up',
-    component: lazyRouteComponent(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
+    component: lazyRouteComponent(
+      loadPage(() => import('./pages/sign-up/sign-up-page.js')),
+      'SignUpPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/invitation',
-    component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.js'), 'InvitationPage'),
+    component: lazyRouteComponent(
+      loadPage(() => import('./pages/invitation/invitation-page.js')),
+      'InvitationPage',
+    ),
   }),
   signedIn.addChildren([
     page('/', () => import('./pages/overview/overview-page.js'), 'OverviewPage'),
@@ -47,13 +56,19 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/checks',
       validateSearch: stringParams('vat_number', 'valid', 'from', 'to', 'reference'),
-      component: lazyRouteComponent(() => import('./pages/checks/checks-page.js'), 'ChecksPage'),
+      component: lazyRouteComponent(
+        loadPage(() => import('./pages/checks/checks-page.js')),
+        'ChecksPage',
+      ),
     }),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/checks/new',
       validateSearch: stringParams('request', 'vat_number'),
-      component: lazyRouteComponent(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
+      component: lazyRouteComponent(
+        loadPage(() => import('./pages/new-check/new-check-page.js')),
+        'NewCheckPage',
+      ),
     }),
     page('/checks/$id', () => import('./pages/check/check-page.js'), 'CheckPage'),
     page('/batches', () => import('./pages/batches/batches-page.js'), 'BatchesPage'),
@@ -61,14 +76,20 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/batches/$id',
       validateSearch: stringParams('status', 'valid'),
-      component: lazyRouteComponent(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
+      component: lazyRouteComponent(
+        loadPage(() => import('./pages/batch/batch-page.js')),
+        'BatchPage',
+      ),
     }),
     page('/coverage', () => import('./pages/coverage/coverages-page.js'), 'CoveragesPage'),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/coverage/$id',
       validateSearch: stringParams('status'),
-      component: lazyRouteComponent(() => import('./pages/coverage/coverage-page.js'), 'CoveragePage'),
+      component: lazyRouteComponent(
+        loadPage(() => import('./pages/coverage/coverage-page.js')),
+        'CoveragePage',
+      ),
     }),
     page('/watches', () => import('./pages/watches/watches-page.js'), 'WatchesPage'),
     page('/watches/$id', () => import('./pages/watch/watch-page.js'), 'WatchPage'),
@@ -77,7 +98,10 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/deliveries',
       validateSearch: stringParams('status', 'event', 'from', 'to'),
-      component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
+      component: lazyRouteComponent(
+        loadPage(() => import('./pages/deliveries/deliveries-page.js')),
+        'DeliveriesPage',
+      ),
     }),
     page('/deliveries/$id', () => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
     page('/settings', () => import('./pages/settings/settings-page.js'), 'SettingsPage'),
@@ -101,11 +125,7 @@ export const createAppRouter = () =>
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: Loading,
-    defaultErrorComponent: ({ error, reset }) => (
-      <Page title="Something went wrong">
-        <ErrorAlert error={error} onRetry={reset} />
-      </Page>
-    ),
+    defaultErrorComponent: PageError,
   });
 
 declare module '@tanstack/react-router' {

@@ -6,6 +6,8 @@ import { seriousFindings } from './testing/serious-findings.fixture.js';
 const EMAIL = 'owner@example.com';
 /** The minimum width of WCAG 1.4.10. */
 const NARROWEST = { width: 320, height: 844 };
+/** Widths between the two, of tablets and of windows beside others: below and above each width at which a layout begins. */
+const BETWEEN = [761, 900, 910, 1024, 1120, 1121];
 /** An unknown id and a malformed one. Without escaping, the second would request the list. */
 const NO_IDS = { unknown: '01h45ytscbebyvny4gc8cr8ma2', malformed: '%00' };
 
@@ -103,7 +105,13 @@ describe.each(['wide', 'narrow'] as const)('on a %s screen', (width) => {
       expect(await page.title()).toContain(heading);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width);
       expect(await seriousFindings(page)).toEqual([]);
-      if (width === 'narrow') {
+      if (width === 'wide') {
+        for (const between of BETWEEN) {
+          await page.setViewportSize({ ...WIDE, width: between });
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(between);
+        }
+        await page.setViewportSize(WIDE);
+      } else {
         await page.setViewportSize(NARROWEST);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROWEST.width);
         await page.setViewportSize(NARROW);
@@ -177,6 +185,58 @@ test('the text of map tiles stays inside the tiles on a narrow screen', async ()
   await saveScreenshot(page, 'narrow-slow-states');
   // A handler that fetches may still run.
   await page.unrouteAll({ behavior: 'wait' });
+});
+
+describe('while the service is away', () => {
+  let visit: Visit;
+  beforeEach(async () => {
+    visit = await dashboard.visit({ viewport: WIDE, refused: /./ });
+    await visit.enter(EMAIL);
+    await visit.go('/');
+    await visit.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+  afterEach(() => visit.close());
+
+  test('a link to a page that was not loaded yet keeps the navigation, and the page opens at the next try', async () => {
+    const { page } = visit;
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Watches' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'This page could not be loaded.' });
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await alert.waitFor();
+    await page.getByRole('link', { name: 'Evidence' }).waitFor();
+    await page.context().setOffline(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Watches' }).waitFor();
+  });
+
+  test('a page whose code is missing is reloaded once by itself, and then at each try', async () => {
+    const { page } = visit;
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.route('**/assets/watches-page-*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Watches' }).click();
+    await until('the window to be reloaded', () => loads > 0);
+    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' });
+    await again.click();
+    await until('the second load', () => loads > 1);
+    await again.waitFor();
+    await page.unroute('**/assets/watches-page-*');
+    await again.click();
+    await page.getByRole('heading', { level: 1, name: 'Watches' }).waitFor();
+    expect(loads).toBe(3);
+  });
+
+  test('a window that was opened shows its page once the service is back', async () => {
+    const { page } = visit;
+    await page.route('**/app/api/config', (route) => route.abort());
+    await page.reload();
+    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+    await page.unroute('**/app/api/config');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
 });
 
 test('long words in names, labels and addresses do not widen the pages', async () => {

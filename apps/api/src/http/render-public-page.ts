@@ -4,15 +4,14 @@ type PublicPage = {
   style: string;
   /** HTML, from the heading on. */
   content: string;
-  refreshSeconds?: number;
 };
 
 /** A page outside the dashboard, as HTML without scripts. */
-export const renderPublicPage = ({ title, style, content, refreshSeconds }: PublicPage): string => `<!doctype html>
+export const renderPublicPage = ({ title, style, content }: PublicPage): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">${refreshSeconds === undefined ? '' : `\n<meta http-equiv="refresh" content="${refreshSeconds}">`}
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · VAT Validation Service</title>
 <link rel="icon" href="/app/icon.svg">
 <style>${style}</style>

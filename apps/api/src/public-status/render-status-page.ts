@@ -34,18 +34,21 @@ const percent = (part: number, whole: number): string => `${(Math.floor((1_000 *
 
 const time = (iso: string): string => `<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 
+const countOf = (count: number, noun: string): string => `${numbers.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** With more member states in trouble, the sentence at the top counts them. */
+const MAX_NAMES = 4;
+
 /** The sentence at the top. Member states without recent lookups are left out. */
 const headline = (states: readonly StateNow[]): string => {
   const with_ = (health: Health) =>
     states.filter((state) => state.health === health).map((s) => nameOf(s.member_state));
   const [down, degraded] = [with_('down'), with_('degraded')];
-  if (down.length + degraded.length > 4)
-    return `${down.length} member states do not answer, ${degraded.length} answer only in part`;
+  const isLong = down.length + degraded.length > MAX_NAMES;
+  const named = (names: string[]) => (isLong ? countOf(names.length, 'member state') : lists.format(names));
   const parts = [
-    ...(down.length > 0 ? [`${lists.format(down)} ${down.length > 1 ? 'do' : 'does'} not answer`] : []),
-    ...(degraded.length > 0
-      ? [`${lists.format(degraded)} ${degraded.length > 1 ? 'answer' : 'answers'} only in part`]
-      : []),
+    ...(down.length > 0 ? [`${named(down)} ${down.length > 1 ? 'do' : 'does'} not answer`] : []),
+    ...(degraded.length > 0 ? [`${named(degraded)} ${degraded.length > 1 ? 'answer' : 'answers'} only in part`] : []),
   ];
   if (parts.length > 0) return parts.join('; ');
   return states.some(({ health }) => health === 'ok')
@@ -85,7 +88,7 @@ const row = (state: StateNow, hours: readonly Hour[], from: number, length: numb
   const asked = hours.reduce((sum, hour) => sum + hour.asked, 0);
   const answered = hours.reduce((sum, hour) => sum + hour.answered, 0);
   const share = asked === 0 ? 'no lookups' : `${percent(answered, asked)} answered`;
-  const lookups = `${numbers.format(asked)} lookups in 30 days`;
+  const lookups = `${countOf(asked, 'lookup')} in 30 days`;
   return `<li><h3>${nameOf(state.member_state)} <span>${state.member_state}</span></h3><span class="pill ${state.health}">${WORDS[state.health]}</span>${strip(hours, from, length)}<p title="${lookups}">${share}</p></li>`;
 };
 
@@ -101,7 +104,7 @@ export const renderStatusPage = ({ generated_at, member_states, history }: Publi
     (health) => `<li class="${health}">${WORDS[health]}${MARKS[health] && ` (${MARKS[health]})`}</li>`,
   );
   const content = `<h1>${headline(member_states)}</h1>
-<p class="soft">Whether the VAT registers of the member states answer, as measured by the lookups of this service in the last 15 minutes. Updated ${time(generated_at)}; the page reloads every minute.</p>
+<p class="soft">Whether the VAT registers of the member states answer, as measured by the lookups of this service in the last 15 minutes. Updated ${time(generated_at)}; reload the page for newer figures.</p>
 <section aria-labelledby="now"><h2 id="now">Now</h2>
 <ul class="map">${member_states.map(tile).join('')}</ul>
 <ul class="legend">${legend.join('')}</ul>
@@ -110,5 +113,5 @@ export const renderStatusPage = ({ generated_at, member_states, history }: Publi
 <ul class="states">${rows.join('\n')}</ul>
 <p class="axis soft small"><span>30 days ago</span><span>now</span></p></section>
 <p class="soft small">An outage is never a verdict: a number whose member state does not answer waits and is checked later. The same figures as <a href="/status.json">JSON</a>.</p>`;
-  return renderPublicPage({ title: 'Status of the member states', style: STATUS_STYLE, content, refreshSeconds: 60 });
+  return renderPublicPage({ title: 'Status of the member states', style: STATUS_STYLE, content });
 };

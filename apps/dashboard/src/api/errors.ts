@@ -36,6 +36,7 @@ const LABELS: readonly (readonly [name: string, label: string])[] = [
   ['country_code', '“Country”'],
   ['current_password', 'Current password'],
   ['new_password', 'New password'],
+  ['max_age_days', 'Maximum age in days'],
   ['trader.name', 'Trader name'],
   ['trader.street', 'Street'],
   ['trader.postal_code', 'Postal code'],
@@ -79,8 +80,8 @@ const PAGE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   IDEMPOTENCY_MISMATCH: 'Choose the file again.',
   RATE_LIMITED: 'Wait a second and try again.',
   NO_WEBHOOK: 'Save an endpoint URL in Settings first.',
-  INVALID_CSV: 'Save the file as CSV (UTF-8) or as an Excel workbook (.xlsx) and try again.',
-  INVALID_FILE: 'Save the file as .xlsx without a password, or as CSV (UTF-8), and try again.',
+  INVALID_CSV: 'Correct the file and choose it again.',
+  INVALID_FILE: 'Correct the file and choose it again.',
   MISSING_CANDIDATE: 'Name the column with the VAT numbers “vat_number”.',
   MISSING_SUPPLY_DATE: 'Then choose the file again.',
   INVALID_FORMAT: 'Enter the number in the format of its country.',
@@ -123,6 +124,12 @@ const causeOf = ({ code, message }: ApiError): string => {
   return code === 'INVALID_FORMAT' ? withPageLabels(message) : message;
 };
 
+/** Where in a file the error is, unless the sentence says so. The first line stands for the file as a whole. */
+const placeOf = ({ code, extra: { line } }: ApiError, sentence: string): string => {
+  if (line === undefined || line <= 1 || new RegExp(`\\b(?:line|row) ${line}\\b`, 'i').test(sentence)) return '';
+  return ` (${code === 'INVALID_FILE' ? 'row' : 'line'} ${line})`;
+};
+
 /** Cause and remedy of an error that a call threw. */
 export const explainError = (error: unknown): Explanation => {
   if (!(error instanceof ApiError)) {
@@ -130,16 +137,15 @@ export const explainError = (error: unknown): Explanation => {
     const isUnreachable = error instanceof TypeError || !(error instanceof Error);
     return {
       cause: isUnreachable ? 'The service cannot be reached.' : error.message,
-      remedy: isUnreachable ? 'Check your connection. This page updates when the service is back.' : '',
+      remedy: isUnreachable ? 'Check your connection and try again.' : '',
       fields: [],
       requestId: null,
     };
   }
   const fields = (error.extra.fields ?? []).map(({ path, message }) => ({ path, message: withPageLabels(message) }));
-  const line = error.extra.line === undefined ? '' : ` (line ${error.extra.line})`;
   const sentence = fields.length > 0 ? fields.map(({ message }) => message).join('. ') : causeOf(error);
   return {
-    cause: `${sentence.replace(/\.$/, '')}${line}.`,
+    cause: `${sentence.replace(/\.$/, '')}${placeOf(error, sentence)}.`,
     remedy: remedyOf(error),
     fields,
     requestId: error.status >= 500 ? error.requestId : null,

@@ -22,7 +22,13 @@ test('explanations include seconds, the end of the month, the line of a file and
   expect(limit).toMatch(/^Upload the file after .*2026/);
   expect(limit).not.toContain('month');
   expect(explain('INVALID_CSV', { line: 7 }).cause).toBe('Cause (line 7).');
+  expect(explain('INVALID_FILE', { line: 7 }).cause).toBe('Cause (row 7).');
+  expect(explain('INVALID_CSV', { line: 1 }).cause).toBe('Cause.');
+  const dated = new ApiError(400, 'INVALID_CSV', 'Line 2: “31.02.2026” is not a date of the calendar.', { line: 2 });
+  expect(explainError(dated).cause).toBe('Line 2: “31.02.2026” is not a date of the calendar.');
   expect(explain('BAD_REQUEST', { fields: [{ path: 'name', message: 'name is empty' }] }).fields).toHaveLength(1);
+  const age = { fields: [{ path: 'max_age_days', message: 'max_age_days must be at least 1.' }] };
+  expect(explain('BAD_REQUEST', age).cause).toBe('Maximum age in days must be at least 1.');
 });
 
 test('network errors, proxy errors and internal errors are distinguished', () => {

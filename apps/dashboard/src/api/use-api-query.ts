@@ -55,6 +55,10 @@ type QueryOptions<T> = {
 /** The poll interval while page updates are unavailable. */
 const POLL_MS = 4_000;
 
+/** The poll interval of a query that is not polled once it has its data: it is tried again until the service answers. */
+export const retryInterval = ({ state }: { state: { error: Error | null } }): number | false =>
+  state.error !== null && !isNotFound(state.error) ? POLL_MS : false;
+
 /** Queries a path of the API and keeps the data current by page updates or by polling. */
 export const useApiQuery = <T>(
   topic: Topic,

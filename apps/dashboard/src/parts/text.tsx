@@ -82,9 +82,9 @@ export const DateTime = ({ at, exact = false }: MomentProps) => (
   </time>
 );
 
-/** When a request is looked up next. One that is due waits: its member state is down or busy. */
+/** When a request is looked up next. One that is due waits for its turn: its member state is down or busy, or no worker runs. */
 export const NextAttempt = ({ at }: { at: string }) =>
-  Date.parse(at) > Date.now() ? <DateTime at={at} exact /> : 'due, waiting for the member state';
+  Date.parse(at) > Date.now() ? <DateTime at={at} exact /> : 'due, waiting for its turn';
 
 /** The icon and the name of the service, for pages without navigation. */
 export const Brand = () => (

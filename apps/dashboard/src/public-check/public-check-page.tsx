@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { isNotFound, parseJson, readError } from '../api/errors.js';
 import type { PublicVerification } from '../api/shapes.js';
+import { retryInterval } from '../api/use-api-query.js';
 import { GRADE_MEANINGS } from '../pages/check/evidence-grade.js';
 import { SOURCE_NAMES } from '../pages/check/names.js';
 import { countryName } from '../parts/format.js';
@@ -148,7 +149,11 @@ const Loaded = ({ data, link }: { data: PublicVerification; link: string }) => {
 
 /** The public page of one check. `link`: the check's id and the token, as in the address. */
 export const PublicCheckPage = ({ link }: { link: string }) => {
-  const query = useQuery({ queryKey: ['verification', link], queryFn: () => load(link) });
+  const query = useQuery({
+    queryKey: ['verification', link],
+    queryFn: () => load(link),
+    refetchInterval: retryInterval,
+  });
   if (isNotFound(query.error))
     return (
       <Layout>

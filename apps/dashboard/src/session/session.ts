@@ -3,6 +3,7 @@ import { type Access, roleAllows } from '@vat/domain/roles';
 import type { ReactNode } from 'react';
 import { useApi } from '../api/create-api.js';
 import type { Session } from '../api/shapes.js';
+import { retryInterval } from '../api/use-api-query.js';
 
 /** The data every page needs first: the session, and what the operator has set. */
 export type Boot = {
@@ -76,6 +77,7 @@ export const useBoot = (): UseQueryResult<Boot> => {
       return boot;
     },
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: retryInterval,
   });
 };
 

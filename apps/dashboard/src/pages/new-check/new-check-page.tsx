@@ -55,8 +55,9 @@ const RequestOutcome = ({ id }: { id: string }) => {
           {status === 'pending' && (
             <>
               <p>
-                The member state has not answered yet. The service retries in the background. The result appears here
-                and is sent to your webhook, if you have one. The check counts towards your quota when it completes.
+                {attempts === 0 ? 'The number has not been looked up yet.' : 'The member state has not answered yet.'}{' '}
+                The service goes on in the background. The result appears here and is sent to your webhook, if you have
+                one. The check counts towards your quota when it completes.
               </p>
               <Facts
                 facts={{
