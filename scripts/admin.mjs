@@ -61,7 +61,7 @@ const restoreHere = async (dataDir) => {
 
 /**
  * The state of the stack that runs on a data directory. In a copy that was made while it ran, the file describes the stack of the
- * original. @param {string} dataDir @returns {{ database_url?: string, redis_url?: string }}
+ * original. @param {string} dataDir @returns {{ database_url?: string, redis_url?: string, redis_prefix?: string }}
  */
 const readRun = (dataDir) => {
   const text = readText(path.join(dataDir, 'run.json'));
@@ -90,9 +90,11 @@ const completeSettings = async (env) => {
   if (isOurs && database && !(await isReachable(database)))
     fail(`the stack of ${dataDir} is not running (its Postgres does not answer): run npm start`);
   const redis = !given('REDIS_URL') && isOurs && run.redis_url;
+  const isOurRedis = redis || (isOurs && textOf('REDIS_URL') === run.redis_url);
   return {
     ...(!given('DATABASE_URL') && { DATABASE_URL: database }),
     ...(redis && { REDIS_URL: redis }),
+    ...(isOurRedis && run.redis_prefix && !env['REDIS_PREFIX'] && { REDIS_PREFIX: run.redis_prefix }),
   };
 };
 

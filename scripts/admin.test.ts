@@ -45,6 +45,17 @@ test('secrets reseal does not take the key of DATA_DIR: the stack may run with a
   });
 });
 
+test('jobs are added with the REDIS_PREFIX of the running stack', async () => {
+  const DATA_DIR = path.join(folder, 'prefixed');
+  await mkdir(DATA_DIR);
+  // A prefix that is refused shows which one is taken, without a Redis.
+  const run = { database_url: database.url, redis_url: 'redis://127.0.0.1:1', redis_prefix: 'of-the-stack{}' };
+  await writeFile(path.join(DATA_DIR, 'run.json'), JSON.stringify(run));
+  const refused = { error: { code: 'USAGE', message: expect.stringMatching(/REDIS_PREFIX: must not contain/) } };
+  expect(await admin({ DATA_DIR }, 'reconcile')).toEqual(refused);
+  expect(await admin({ DATA_DIR, REDIS_PREFIX: 'given' }, 'reconcile')).not.toEqual(refused);
+});
+
 test('a copy of the DATA_DIR of a running stack does not lead to the database of the original', async () => {
   const DATA_DIR = path.join(folder, 'copy');
   await mkdir(DATA_DIR);

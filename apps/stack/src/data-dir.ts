@@ -177,6 +177,8 @@ export type RunState = {
   base_url: string;
   database_url: string;
   redis_url: string;
+  /** REDIS_PREFIX: admin commands add jobs with it. */
+  redis_prefix: string;
   pids: { postgres?: number; redis?: number; api: number; workers: number[] };
 };
 

@@ -78,7 +78,14 @@ describe('startStack', () => {
     const port = await findFreePort();
     const stack = await start({ PORT: String(port), WORKERS: '2', METRICS_PORT: '19464' });
     const state = running();
-    expect(Object.keys(state).sort()).toEqual(['base_url', 'data_dir', 'database_url', 'pids', 'redis_url']);
+    expect(Object.keys(state).sort()).toEqual([
+      'base_url',
+      'data_dir',
+      'database_url',
+      'pids',
+      'redis_prefix',
+      'redis_url',
+    ]);
     expect(Object.keys(state.pids).sort()).toEqual(['api', 'postgres', 'redis', 'workers']);
     expect(state.base_url).toBe(`http://127.0.0.1:${port}`);
     expect(state.pids.workers).toHaveLength(2);

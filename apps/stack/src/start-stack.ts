@@ -123,6 +123,7 @@ export const startStack = async (options: StartStack): Promise<Stack> => {
       record();
       run.write({
         ...{ base_url: baseUrl, database_url: postgres.url, redis_url: redis.url },
+        redis_prefix: settings.REDIS_PREFIX,
         pids: {
           ...(postgres.supervised && { postgres: postgres.supervised.pid() }),
           ...(redis.supervised && { redis: redis.supervised.pid() }),

@@ -28,11 +28,10 @@ export const runWorker = endOnWrongSettings(async (host) => {
   const abort = new AbortController();
   const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-worker', log });
   const { parts, ready, scrape, roles, states } = await compose(settings, { log, tracing }, stop.signal, abort.signal);
-  const probes = await startProbeServer(settings.METRICS_PORT, settings.HOST, { ready, metrics: scrape }).catch(
-    (error: Error) => {
-      throw new SettingsError(`The worker cannot listen; correct HOST or METRICS_PORT (${error.message}).`);
-    },
-  );
+  const { METRICS_PORT, HOST, PORT } = settings;
+  const probes = await startProbeServer(METRICS_PORT, HOST, { ready, metrics: scrape }, PORT).catch((error: Error) => {
+    throw new SettingsError(`The worker cannot listen; correct HOST or METRICS_PORT (${error.message}).`);
+  });
   runProcess({
     log,
     host,

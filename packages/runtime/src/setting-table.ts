@@ -70,7 +70,7 @@ export const SETTINGS = {
     'PEM file of the authority that signed the certificates of Redis, for a REDIS_URL with TLS; those that Node trusts when unset.',
   ),
   REDIS_PREFIX: setting(
-    ['api', 'worker', 'admin'],
+    ['api', 'worker', 'admin', 'stack'],
     z
       .string()
       .regex(/^(?!.*\{\}).+$/, 'must not contain {}, which would separate the keys of a queue in a cluster')

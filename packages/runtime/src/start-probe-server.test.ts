@@ -31,3 +31,11 @@ test('uses the next free port when a port is taken, and serves the probes', asyn
     await Promise.all([first, ...others].map(({ close }) => close()));
   }
 });
+
+test('leaves the port of the API free', async () => {
+  const { port, close } = await startProbeServer(0, '127.0.0.1', probes);
+  await close();
+  const beside = await startProbeServer(port, '127.0.0.1', probes, port);
+  await beside.close();
+  expect(beside.port).toBeGreaterThan(port);
+});

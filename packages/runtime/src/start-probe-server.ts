@@ -19,11 +19,15 @@ const listen = (server: Server, port: number, host: string) =>
     });
   });
 
-/** Serves /healthz, /readyz and /metrics of a process without an API. Uses the next free port when `port` is taken. */
+/**
+ * Serves /healthz, /readyz and /metrics of a process without an API. Uses the next free port when `port` is taken, but never
+ * `apiPort`, also while no API listens there.
+ */
 export const startProbeServer = async (
   port: number,
   host: string,
   probes: Probes,
+  apiPort?: number,
 ): Promise<{ port: number; close: () => Promise<void> }> => {
   const server = createServer((req, res) => {
     const respond = async () => {
@@ -39,11 +43,13 @@ export const startProbeServer = async (
     );
   });
   const listenAt = async (at: number): Promise<void> => {
+    const next = () => listenAt(at + 1 < Math.min(port + MAX_PORTS, 65_536) ? at + 1 : 0);
+    if (at !== 0 && at === apiPort) return next();
     try {
       await listen(server, at, host);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      await listenAt(at + 1 < Math.min(port + MAX_PORTS, 65_536) ? at + 1 : 0);
+      await next();
     }
   };
   await listenAt(port);

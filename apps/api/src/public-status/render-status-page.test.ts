@@ -7,9 +7,11 @@ const AT = '2026-11-20T10:00:00.000Z';
 const pageWith = (...healths: ('down' | 'degraded')[]): string =>
   renderStatusPage({
     generated_at: AT,
+    window_seconds: 900,
     member_states: MEMBER_STATES.map((member_state, n) => ({
       ...{ member_state, health: healths[n] ?? 'ok', asks: 1, answered: 100, saturated: 0, unavailable: 0 },
-      ...{ p50_ms: 100, p95_ms: 100 },
+      ...{ p50_ms: 100, p95_ms: 100, queue_depth: 0, oldest_wait_ms: null },
+      oldest_waits_ms: { interactive: null, background: null, batch: null, watch: null },
     })),
     history: {
       from: '2026-10-21T10:00:00.000Z',

@@ -83,7 +83,7 @@ export const parseCommand = (name: string, { takes, options }: Command, words: s
     try {
       return parseArgs({ args: words, options: Object.fromEntries(declared), allowPositionals: true });
     } catch (error) {
-      throw fail(`${(error as Error).message}.`);
+      throw fail(`${(error as Error).message.replace(/\.$/, '')}.`);
     }
   })();
   const { positionals, values } = parsed;

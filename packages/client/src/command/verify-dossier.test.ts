@@ -23,8 +23,15 @@ with zipfile.ZipFile(sys.argv[2], 'w') as target:
 
 /** The parts of a report that both verifiers must agree in. */
 const summaryOf = (report: string, code: number | null) => {
-  const { result, exit_code, problems } = JSON.parse(report);
-  return { code, result, exit_code, problems: problems.map((problem: { code: string }) => problem.code) };
+  const { format, version, result, exit_code, problems } = JSON.parse(report);
+  return {
+    code,
+    format,
+    version,
+    result,
+    exit_code,
+    problems: problems.map((problem: { code: string }) => problem.code),
+  };
 };
 
 test(

@@ -19,6 +19,9 @@ const VERDICTS: Record<DossierReport['result'], string> = {
   not_checked: 'The dossier could not be checked.',
 };
 
+/** What the JSON object is, as `verify.py --json` prints it. */
+const FORMAT = { format: 'vat-evidence-verification', version: 1 };
+
 /** A text as one word of a shell. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
@@ -59,7 +62,7 @@ export const verifyDossierFile: Command = {
       signal.addEventListener('abort', () => reject(signal.reason));
     });
     const report = await Promise.race([verifyDossier(dossier), interrupted]);
-    print(...(json ? [JSON.stringify({ ...report, exit_code: EXITS[report.result] })] : showReport(report)));
+    print(...(json ? [JSON.stringify({ ...FORMAT, ...report, exit_code: EXITS[report.result] })] : showReport(report)));
     return EXITS[report.result];
   },
 };
