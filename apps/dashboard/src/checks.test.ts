@@ -396,7 +396,7 @@ test('the list of pending requests has more than one page', async () => {
     await route.fulfill({ response, body });
   });
   await visit.go('/checks');
-  await pending.getByText('due, waiting for the member state').first().waitFor();
+  await pending.getByText('due, waiting for its turn').first().waitFor();
   // A handler that fetches may still run.
   await page.unrouteAll({ behavior: 'wait' });
 });
