@@ -16,38 +16,32 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPag
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
 
+/** The component `name` of a module that is loaded when its page is first shown, see {@link loadPage}. */
+const lazyPage: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(loadPage(load), name);
+
 /** A page that needs a session. `name`: its component in the module. */
 const page = <const Path extends string, Module, Name extends keyof Module & string>(
   path: Path,
   load: () => Promise<Module & Record<Name, () => ReactNode>>,
   name: Name,
-) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(loadPage(load), name) });
+) => createRoute({ getParentRoute: () => signedIn, path, component: lazyPage(load, name) });
 
 const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
     validateSearch: stringParams('next'),
-    component: lazyRouteComponent(
-      loadPage(() => import('./pages/sign-in/sign-in-page.js')),
-      'SignInPage',
-    ),
+    component: lazyPage(() => import('./pages/sign-in/sign-in-page.js'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sign-up',
-    component: lazyRouteComponent(
-      loadPage(() => import('./pages/sign-up/sign-up-page.js')),
-      'SignUpPage',
-    ),
+    component: lazyPage(() => import('./pages/sign-up/sign-up-page.js'), 'SignUpPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/invitation',
-    component: lazyRouteComponent(
-      loadPage(() => import('./pages/invitation/invitation-page.js')),
-      'InvitationPage',
-    ),
+    component: lazyPage(() => import('./pages/invitation/invitation-page.js'), 'InvitationPage'),
   }),
   signedIn.addChildren([
     page('/', () => import('./pages/overview/overview-page.js'), 'OverviewPage'),
@@ -56,19 +50,13 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/checks',
       validateSearch: stringParams('vat_number', 'valid', 'from', 'to', 'reference'),
-      component: lazyRouteComponent(
-        loadPage(() => import('./pages/checks/checks-page.js')),
-        'ChecksPage',
-      ),
+      component: lazyPage(() => import('./pages/checks/checks-page.js'), 'ChecksPage'),
     }),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/checks/new',
       validateSearch: stringParams('request', 'vat_number'),
-      component: lazyRouteComponent(
-        loadPage(() => import('./pages/new-check/new-check-page.js')),
-        'NewCheckPage',
-      ),
+      component: lazyPage(() => import('./pages/new-check/new-check-page.js'), 'NewCheckPage'),
     }),
     page('/checks/$id', () => import('./pages/check/check-page.js'), 'CheckPage'),
     page('/batches', () => import('./pages/batches/batches-page.js'), 'BatchesPage'),
@@ -76,20 +64,14 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/batches/$id',
       validateSearch: stringParams('status', 'valid'),
-      component: lazyRouteComponent(
-        loadPage(() => import('./pages/batch/batch-page.js')),
-        'BatchPage',
-      ),
+      component: lazyPage(() => import('./pages/batch/batch-page.js'), 'BatchPage'),
     }),
     page('/coverage', () => import('./pages/coverage/coverages-page.js'), 'CoveragesPage'),
     createRoute({
       getParentRoute: () => signedIn,
       path: '/coverage/$id',
       validateSearch: stringParams('status'),
-      component: lazyRouteComponent(
-        loadPage(() => import('./pages/coverage/coverage-page.js')),
-        'CoveragePage',
-      ),
+      component: lazyPage(() => import('./pages/coverage/coverage-page.js'), 'CoveragePage'),
     }),
     page('/watches', () => import('./pages/watches/watches-page.js'), 'WatchesPage'),
     page('/watches/$id', () => import('./pages/watch/watch-page.js'), 'WatchPage'),
@@ -98,10 +80,7 @@ const tree = root.addChildren([
       getParentRoute: () => signedIn,
       path: '/deliveries',
       validateSearch: stringParams('status', 'event', 'from', 'to'),
-      component: lazyRouteComponent(
-        loadPage(() => import('./pages/deliveries/deliveries-page.js')),
-        'DeliveriesPage',
-      ),
+      component: lazyPage(() => import('./pages/deliveries/deliveries-page.js'), 'DeliveriesPage'),
     }),
     page('/deliveries/$id', () => import('./pages/delivery/delivery-page.js'), 'DeliveryPage'),
     page('/settings', () => import('./pages/settings/settings-page.js'), 'SettingsPage'),
