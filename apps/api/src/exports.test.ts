@@ -64,7 +64,9 @@ const unpack = async (zip: Buffer): Promise<string> => {
 const exported = async (account: TestAccount, query = ''): Promise<string> => {
   const response = await begin(account, world.apis[0], query);
   expect(response.statusCode).toBe(200);
-  return unpack(await buffer(response));
+  const folder = await unpack(await buffer(response));
+  expect(response.headers['x-dossier-checks']).toBe(String((await manifestOf(folder)).counts.checks));
+  return folder;
 };
 const verify = (folder: string) => run('python3', [path.join(folder, 'verify.py')]);
 const manifestOf = async (folder: string) =>

@@ -174,10 +174,11 @@ test('a dossier is exported, also when no check matches the filters', async () =
   expect(all.name).toMatch(/^vat-dossier-\d{4}-[\dTZ-]+\.zip$/);
   expect(all.bytes.subarray(0, 2).toString()).toBe('PK');
   expect(all.bytes.includes(`checks/${checkId}.json`)).toBe(true);
-  await page.getByText(`Exported ${all.name}`).waitFor();
+  await page.getByText(new RegExp(`^Exported ${all.name} \\([1-9]\\d* checks?, \\S+ kB\\)\\.$`)).waitFor();
   await page.getByLabel('Reference').fill('nothing has this');
   const none = await save('button', 'Export dossier');
   expect(none.bytes.includes(`checks/${checkId}.json`)).toBe(false);
+  await page.getByText(new RegExp(`^Exported ${none.name} \\(0 checks, \\S+ kB\\)\\. No check matches\\.$`)).waitFor();
 });
 
 test.each([

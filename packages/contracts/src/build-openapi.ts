@@ -43,6 +43,7 @@ const HEADERS: Readonly<Record<string, Json>> = {
   'Retry-After': { description: 'Seconds to wait before the next call.', schema: { type: 'integer' } },
   Location: { description: 'The URL of the result.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The suggested file name.', schema: { type: 'string' } },
+  'X-Dossier-Checks': { description: 'How many checks the dossier contains.', schema: { type: 'integer' } },
   ETag: { description: 'Changes with the content.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } },
   'Idempotency-Replayed': {

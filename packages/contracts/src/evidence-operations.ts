@@ -150,7 +150,13 @@ export const EVIDENCE_OPERATIONS = {
     description:
       'Streams a zip with the selected live checks and all their exchanges, time-stamps, anchors and proofs, the requests that ended without a check, and the changes of watches. It verifies offline with its own program (`sh verify.sh`). An export has at most 10 000 checks, and an account runs one export at a time. With `coverage_id` it contains exactly the checks that cover the supplies, and the report and results of the coverage. If the connection ends early, the file is incomplete and does not verify.',
     query: dossierQuery,
-    success: download('The dossier.', 'application/zip'),
+    success: {
+      200: {
+        description: 'The dossier.',
+        contentType: 'application/zip',
+        headers: ['Content-Disposition', 'X-Dossier-Checks'],
+      },
+    },
     errors: ['NOT_FOUND', 'EXPORT_TOO_LARGE', 'EXPORT_IN_PROGRESS'],
   },
   getVerifier: {

@@ -91,7 +91,14 @@ const isClientFault = (error: unknown): boolean => {
 };
 
 /** Headers of a file that a route set before it failed. */
-const OF_A_FILE = ['Content-Disposition', 'Content-Encoding', 'Content-Range', 'ETag', 'Last-Modified'];
+const OF_A_FILE = [
+  'Content-Disposition',
+  'Content-Encoding',
+  'Content-Range',
+  'ETag',
+  'Last-Modified',
+  'X-Dossier-Checks',
+];
 
 /**
  * Answers an error with the error envelope. An error that is not an {@link AppError} becomes INTERNAL and leaks nothing. No cache

@@ -104,6 +104,8 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
         choice,
         coverage: coverage && { id: coverage.id, files: () => deps.coverageFiles(coverage, accountId, createdAt) },
       });
+      // Only what was chosen shows that nothing matched: such a dossier is valid too.
+      res.setHeader('X-Dossier-Checks', chosen.checks.length);
       const { lost: signal, release: beforeEnd } = lease;
       await sendZip(res, zip, { fileName: fileNameOf(createdAt), signal, beforeEnd });
       return SENT;

@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.js';
 import { type Column, PagedTable } from '../../parts/data-table.js';
 import { DownloadButton, fileNameOf } from '../../parts/download.js';
 import { Field, Form, filledFields, PeriodFields, validatePeriod } from '../../parts/form.js';
-import { byteCount, count, saveFile } from '../../parts/format.js';
+import { byteCount, count, counted, saveFile } from '../../parts/format.js';
 import { Progress } from '../../parts/progress.js';
 import { Empty, ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, DateTime, Page } from '../../parts/text.js';
@@ -99,7 +99,7 @@ const ExportCard = () => {
     // With its time, so that several exports have different names.
     const name = fileNameOf(response) ?? 'dossier.zip';
     saveFile(await readBody(response, setBytes), name);
-    return name;
+    return { name, checks: Number(response.headers.get('X-Dossier-Checks')) };
   });
   return (
     <Card
@@ -136,7 +136,8 @@ const ExportCard = () => {
       )}
       {dossier.isSuccess && (
         <p role="status">
-          Exported {dossier.data} ({byteCount(bytes)}).
+          Exported {dossier.data.name} ({counted(dossier.data.checks, 'check', 'checks')}, {byteCount(bytes)}).
+          {dossier.data.checks === 0 && ' No check matches.'}
         </p>
       )}
     </Card>
