@@ -2,7 +2,7 @@ import { AppError } from '@vat/domain/errors';
 import { type BatchFile, type Columns, invalidCsv, type Meaning } from './batch-file.js';
 import { foldName, isBlank } from './cells.js';
 import { type CountryReader, isCountryCode } from './country-cells.js';
-import { addedColumns, findColumns, isCertainName, MAX_NAME, type NamedColumns } from './find-columns.js';
+import { addedColumns, findColumns, isCertainName, isChosenName, MAX_NAME, type NamedColumns } from './find-columns.js';
 import { contradicts, findCompletingCountry, recogniseColumns, variedColumns } from './recognise-columns.js';
 import type { ScannedRow } from './scan-rows.js';
 import { findPrefixedColumn, rateVatText } from './vat-cells.js';
@@ -80,12 +80,16 @@ const MEANINGS: Readonly<Record<Meaning, string>> = {
   requester: "the requester's VAT number",
 };
 
+/** The number of a column, from 1, and its name. */
+const nameColumn = (header: readonly string[], column: number): string =>
+  `${column + 1} (“${header[column]?.slice(0, 60)}”)`;
+
 /** @throws AppError INVALID_CSV when two columns have the same meaning, because guessing could use the wrong one */
 const refuseDuplicates = ({ line, cells }: ScannedRow, named: NamedColumns): void => {
   for (const meaning of Object.keys(MEANINGS) as Meaning[]) {
     const [first, second] = named[meaning];
     if (first === undefined || second === undefined) continue;
-    const names = [first, second].map((column) => `${column + 1} (“${cells[column]?.slice(0, 60)}”)`).join(' and ');
+    const names = [first, second].map((column) => nameColumn(cells, column)).join(' and ');
     throw invalidCsv(line, `Columns ${names} both name ${MEANINGS[meaning]}: rename or remove one of them.`);
   }
 };
@@ -110,20 +114,34 @@ const holdsCountries = (
     return numbers.some((number) => rateVatText(number) === 0 && rateVatText(number, code) === 2);
   });
 
+/** The columns of a file whose first row may not say which one has the numbers to check. */
+type NamedRows = { rows: readonly ScannedRow[]; header: readonly string[]; named: NamedColumns };
+
+/** The columns without a known name, and what the first rows have in them. */
+const readOthers = ({ rows, header, named }: NamedRows) => {
+  const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
+  const { candidate, country, reference, requester } = named;
+  const known = new Set([...candidate, ...country, ...reference, ...requester, ...addedColumns(header)]);
+  const width = Math.max(0, ...sample.map(({ length }) => length));
+  const others = Array.from({ length: width }, (_, column) => column).filter((column) => !known.has(column));
+  return { sample, others, varied: variedColumns(sample) };
+};
+
+/** Whether a column has one number in several rows and no other. It may be the own one of the file's sender. */
+const repeatsOne = (sample: readonly (readonly string[])[], column: number): boolean => {
+  const cells = sample.map((row) => row[column] ?? '').filter((cell) => !isBlank(cell));
+  return cells.length > 1 && new Set(cells).size === 1;
+};
+
 /**
  * Whether the columns with a name of a tax number or of the tax (`SIREN`, `VAT`) have fewer well-formed numbers, by themselves or
  * with the country in their row, than one without a known name: `VAT` may head amounts, beside numbers under `VAT registration EU`.
- * A column that repeats one number, which may be the own one of the file's sender, does not outdo one with numbers.
+ * A column that repeats one number does not outdo one with numbers, and is outdone by one with different numbers.
  */
-const isOutdone = (
-  rows: readonly ScannedRow[],
-  header: readonly string[],
-  named: NamedColumns,
-  readCountry: CountryReader,
-): boolean => {
-  const { candidate, country, reference, requester } = named;
-  if (candidate.some((column) => isCertainName(header[column] ?? ''))) return false;
-  const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
+const isOutdone = (file: NamedRows, readCountry: CountryReader): boolean => {
+  const { candidate, country } = file.named;
+  if (candidate.some((column) => isCertainName(file.header[column] ?? ''))) return false;
+  const { sample, others, varied } = readOthers(file);
   const countryOf = (row: readonly string[]): string => {
     const cell = row[country[0] ?? -1] ?? '';
     return readCountry(cell) ?? cell;
@@ -134,11 +152,29 @@ const isOutdone = (
   const isNational = (cell: string, row: readonly string[]): boolean =>
     isComplete(cell) || (isCountryCode(countryOf(row)) && rateVatText(cell, countryOf(row)) === 2);
   const most = Math.max(...candidate.map((column) => countNumbers(column, isNational)));
-  const known = new Set([...candidate, ...country, ...reference, ...requester, ...addedColumns(header)]);
-  const varied = variedColumns(sample);
-  const width = Math.max(0, ...sample.map(({ length }) => length));
-  return Array.from({ length: width }, (_, column) => column).some(
-    (column) => !known.has(column) && (most === 0 || varied.has(column)) && countNumbers(column, isComplete) > most,
+  const repeats = candidate.every((column) => repeatsOne(sample, column));
+  return others.some((column) =>
+    varied.has(column)
+      ? repeats || countNumbers(column, isComplete) > most
+      : most === 0 && countNumbers(column, isComplete) > 0,
+  );
+};
+
+/**
+ * @throws AppError INVALID_CSV when the named column repeats one number and one without a known name has different ones: every line
+ * could be a check of the sender itself. Whoever means that column calls it `vat_number`.
+ */
+const refuseOwnNumber = (line: number, file: NamedRows): void => {
+  const [candidate] = file.named.candidate;
+  if (candidate === undefined || isChosenName(file.header[candidate] ?? '')) return;
+  const { sample, others, varied } = readOthers(file);
+  if (!repeatsOne(sample, candidate)) return;
+  const other = others.find((column) => varied.has(column));
+  if (other === undefined) return;
+  const [one, many] = [candidate, other].map((column) => nameColumn(file.header, column));
+  throw invalidCsv(
+    line,
+    `Column ${one} repeats one number, and column ${many} has different ones: write “vat_number” as the heading of the column with the numbers to check.`,
   );
 };
 
@@ -159,8 +195,10 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   const named = nameColumns(first.cells);
   const hasNames = Object.values(named).some((columns) => columns.length > 0);
   named.country = named.country.filter((column) => holdsCountries(others, column, named.candidate, readCountry));
-  if (named.candidate.length > 0 && isOutdone(others, first.cells, named, readCountry)) named.candidate = [];
+  const file = { rows: others, header: first.cells, named };
+  if (named.candidate.length > 0 && isOutdone(file, readCountry)) named.candidate = [];
   refuseDuplicates(first, named);
+  refuseOwnNumber(first.line, file);
 
   const columns: Omit<Columns, 'candidate'> = {
     country: named.country[0] ?? null,

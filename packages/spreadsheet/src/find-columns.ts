@@ -1,6 +1,6 @@
 import type { Meaning } from './batch-file.js';
 import { foldName, transcribeUmlauts } from './cells.js';
-import { HEADER_NAMES } from './header-names.js';
+import { CUSTOMER_WORDS, HEADER_NAMES } from './header-names.js';
 import { COVERAGE_COLUMNS, RESULT_COLUMNS } from './results-file.js';
 
 /** For each meaning the columns with the best rank in a header row; normally one or none. */
@@ -52,11 +52,33 @@ const foldCell = (cell: string): FoldedName | null => {
 const rankOf = (ranks: Ranks, { whole, parts }: FoldedName, ofPart: number): number | null =>
   ranks.get(whole) ?? (parts.some((part) => ranks.get(part) === 0) ? ofPart : null);
 
+const CUSTOMERS: ReadonlySet<string> = new Set(CUSTOMER_WORDS.split('|').map(foldName));
+/** In characters; longer than any name with a word for a customer. */
+const MAX_CUSTOMER_NAME = 60;
+
+/** The rank of a name of the number with a word for a customer behind or before it: `USt-IdNr. des Abnehmers`. */
+const rankOfCustomers = ({ whole }: FoldedName): number | null => {
+  if (whole.length > MAX_CUSTOMER_NAME) return null;
+  for (let at = 2; at < whole.length - 1; at += 1) {
+    const [front, back] = [whole.slice(0, at), whole.slice(at)];
+    const name = CUSTOMERS.has(back) ? front : CUSTOMERS.has(front) ? back : null;
+    const rank = name === null ? undefined : RANKS.candidate.get(name);
+    if (rank !== undefined) return rank;
+  }
+  return null;
+};
+
 /** Whether a cell names the VAT number itself: other names are those of tax numbers and of the tax, which may head its amounts. */
 export const isCertainName = (cell: string): boolean => {
   const folded = foldCell(cell);
-  return folded !== null && rankOf(RANKS.candidate, folded, 0) === 0;
+  return folded !== null && (rankOf(RANKS.candidate, folded, 0) ?? rankOfCustomers(folded)) === 0;
 };
+
+/** The names by which a user says which column has the numbers to check; messages ask for them. */
+const CHOSEN_NAMES: ReadonlySet<string> = new Set(['vat_number', 'candidate'].map(foldName));
+
+/** Whether a column was named as messages ask for it. */
+export const isChosenName = (cell: string): boolean => CHOSEN_NAMES.has(foldCell(cell)?.whole ?? '');
 
 /** The columns with the best rank. `isTaken`: whether a column has another meaning. `ofPart`: the rank of a part. */
 const bestRanked = (
@@ -65,7 +87,8 @@ const bestRanked = (
   { isTaken, ofPart }: { isTaken: (column: number) => boolean; ofPart: number },
 ): { best: number; columns: number[] } => {
   const ranked = folded.flatMap((name, column) => {
-    const rank = name === null || isTaken(column) ? null : rankOf(ranks, name, ofPart);
+    if (name === null || isTaken(column)) return [];
+    const rank = rankOf(ranks, name, ofPart) ?? (ranks === RANKS.candidate ? rankOfCustomers(name) : null);
     return rank === null ? [] : [{ column, rank }];
   });
   const best = Math.min(...ranked.map(({ rank }) => rank));

@@ -76,6 +76,22 @@ describe('HEADER_NAMES', () => {
     expect(findColumns([name])).toEqual({ ...none, [meaning]: [0] });
   });
 
+  test.each([
+    'USt-IdNr. des Abnehmers',
+    'N° TVA acheteur',
+    'Partita IVA cessionario',
+    'BTW-nummer afnemer',
+    'Numer VAT odbiorcy',
+    'VAT ID Recipient',
+    "Buyer's VAT number",
+    'ΑΦΜ λήπτη',
+    'Cod TVA cumpărător',
+    'Köparens momsnummer',
+    'NIF destinatario',
+  ])('takes "%s", with a word for the customer, for the number', (name) => {
+    expect(findColumns([name]).candidate).toEqual([0]);
+  });
+
   test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Rechnungsnummer', 'Status', ''])(
     'does not recognise "%s"',
     (name) => {

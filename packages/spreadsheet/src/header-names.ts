@@ -125,6 +125,23 @@ const NAMES = {
   ],
 } as const satisfies Record<Meaning, readonly string[]>;
 
+/**
+ * The words for a customer that stand behind the name of a number or before it: `USt-IdNr. des Abnehmers`, `Buyer's VAT number`. A
+ * file with such a column and one that is only called `USt-IdNr` often has the own number of its sender in the latter.
+ */
+export const CUSTOMER_WORDS = `
+  Kunde | des Kunden | Kunden | Abnehmer | des Abnehmers | Empfänger | des Empfängers | Leistungsempfänger | des Leistungsempfängers |
+  Rechnungsempfänger | Erwerber | des Erwerbers | Käufer | des Käufers | customer | of customer | customers | recipient | of recipient |
+  buyer | of buyer | buyers | purchaser | client | du client | acheteur | de l'acheteur | acquéreur | de l'acquéreur | preneur |
+  du preneur | destinataire | du destinataire | cliente | del cliente | do cliente | cessionario | del cessionario |
+  cessionario/committente | committente | acquirente | dell'acquirente | destinatario | del destinatario | destinatário | comprador |
+  del comprador | do comprador | adquirente | del adquirente | do adquirente | klant | van de klant | afnemer | van de afnemer | koper |
+  nabywcy | odbiorcy | klienta | kontrahenta | odběratele | zákazníka | odberateľa | kupujícího | kupujúceho | vevő | vevő szerint |
+  kupca | stranke | πελάτη | αγοραστή | λήπτη | αποκτώντος | на клиента | на получателя | на купувача | client | cumpărător |
+  al cumpărătorului | beneficiar | al beneficiarului | clientului | kundens | köparens | kunde | kundes | købers | køber | modtager |
+  modtagers | asiakkaan | asiakas | ostajan | pirkėjo | kliento | pircēja | klienta | kliendi | ostja
+`;
+
 const split = (lists: readonly string[]): readonly (readonly string[])[] =>
   lists.map((list) => list.split('|').map((name) => name.trim()));
 

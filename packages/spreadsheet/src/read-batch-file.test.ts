@@ -515,6 +515,16 @@ const shapes: Shape[] = [
     { columns: { candidate: 1, country: 2, reference: null, requester: null } },
   ],
   [
+    'one number in every row of the column that is called vat_number, beside different ones',
+    utf8('vat_number;Partner\nDE136695976;FR83404833048\nDE136695976;ATU13585627\n'),
+    { foundBy: 'header', columns: { candidate: 0, country: null, reference: null, requester: null } },
+  ],
+  [
+    'one tax number in every row, beside different VAT numbers under an unknown name',
+    utf8('NIF;Partner\nB58378431;FR83404833048\nB58378431;ATU13585627\n'),
+    { foundBy: 'cells', columns: { candidate: 1, country: null, reference: null, requester: null } },
+  ],
+  [
     'results of tax numbers with the format of amounts: the cells that were uploaded',
     utf8(
       'Tax ID;Country;vat_number;valid;verdict;name;address;consultation_number;check_id;error\n136.695.976,00;DE;DE136695976;true;valid;;;;chk_1;\n',

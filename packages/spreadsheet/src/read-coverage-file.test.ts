@@ -73,6 +73,29 @@ test('a column of due dates is not taken for the supply dates', () => {
   expect(read("N° TVA;Date d'échéance;Quand\nFR40303265045;31.01.2027;31.12.2026\n").dateColumn).toBe(2);
 });
 
+test.each([
+  'N° TVA;Date facture;Date livraison',
+  'USt-IdNr;Rechnungsdatum;Lieferung am',
+  'Adószám;Számla kelte;Teljesítési dátum',
+  'VAT number;Invoice date;Tax date',
+  'Partita IVA;Data documento;Data effettuazione operazione',
+  'NIP;Data wystawienia;Data powstania obowiązku podatkowego',
+])('the date of the supply counts before that of the invoice in %s', (header) => {
+  expect(read(`${header}\nDE136695976;28.11.2026;20.11.2026\n`).dateColumn).toBe(2);
+});
+
+test('the date of an invoice is not taken beside dates that may be those of the supplies', () => {
+  expect(codeOf('N° TVA;Date facture;Quand\nDE136695976;28.11.2026;20.11.2026\n')).toEqual([
+    'MISSING_SUPPLY_DATE',
+    expect.stringMatching(/^Columns 2 \(“Date facture”\) and 3 \(“Quand”\) contain dates\. Write “supply_date”/),
+  ]);
+  expect(read('N° TVA;Date facture;Quand\nDE136695976;28.11.2026;\n').dateColumn).toBe(1);
+  expect(
+    read('USt-IdNr;Rechnungsdatum;Buchungsdatum;Fällig am\nDE136695976;1.11.2026;2.11.2026;3.12.2026\n').dateColumn,
+  ).toBe(1);
+  expect(read('USt-IdNr;Lieferdatum;Erfasst\nDE136695976;1.11.2026;2.11.2026\n').dateColumn).toBe(1);
+});
+
 test('two columns of the same certainty are refused', () => {
   expect(codeOf('vat_number;supply_date;Lieferdatum\nFR40303265045;1.1.2026;2.1.2026\n')).toEqual([
     'INVALID_CSV',

@@ -35,7 +35,17 @@ const DATE_NAMES = [
     Ημ/νία παράδοσης | Дата на доставка | Дата на доставката | Дата на данъчно събитие | Дата на данъчното събитие |
     Teljesítés dátuma | Teljesítés időpontja | Teljesítés | Szállítás dátuma | Data livrării | Data livrarii |
     Data furnizării | Data prestării | Tiekimo data | Pristatymo data | Piegādes datums | Tarnekuupäev | Tarne kuupäev |
-    Datum isporuke | Datum dobave | Datum opravljene storitve | Data tal-provvista | Dáta soláthair
+    Datum isporuke | Datum dobave | Datum opravljene storitve | Data tal-provvista | Dáta soláthair | Tax date | Time of supply |
+    Datum Lieferung | Datum Leistung | Lieferung am | Leistung am | Liefer- bzw. Leistungsdatum | Date livraison | Date prestation |
+    Date de vente | Date d'exigibilité | Data effettuazione | Data effettuazione operazione | Data di effettuazione |
+    Data di effettuazione dell'operazione | Fecha de la entrega | Fecha de la prestación | Fecha de venta | Data entrega |
+    Data da prestação | Data prestação | Data zakończenia dostawy | Data dokonania dostawy | Data obowiązku podatkowego |
+    Data powstania obowiązku podatkowego | Datum usk. zd. plnění | Datum zdan. plnění | Datum zd. plnění | Deň dodania |
+    Dátum zdaniteľného plnenia | Dátum daňovej povinnosti | Dátum vzniku daňovej povinnosti | Teljesítési dátum |
+    Teljesítés napja | Teljesítés kelte | Data faptului generator | Data livrare | Data exigibilității | Ημερομηνία παροχής |
+    Toimituspäivämäärä | Suorituspäivämäärä | Дата на дан. събитие | Käibe kuupäev | Käibe tekkimise kuupäev | Darījuma datums |
+    Sandorio data | Datum obavljanja usluge | Datum isporuke dobara | Datum opravljanja | Datum opravljene dobave |
+    Datum opravljanja storitve
   `,
   `
     Invoice date | Date of invoice | Document date | Rechnungsdatum | Belegdatum |
@@ -73,6 +83,10 @@ const isOfPayment = (header: BatchFile['header'], column: number): boolean =>
   findNamed(PAYMENT_RANKS, [header?.[column] ?? ''], () => false).length > 0;
 
 const DATE_RANKS = ranksOf(DATE_NAMES.map((names) => names.split('|')));
+const SUPPLY_RANKS = ranksOf(DATE_NAMES.slice(0, 1).map((names) => names.split('|')));
+
+/** Whether a name is one of {@link DATE_RANKS}, or with `ranks` one of these. */
+const isDateName = (name = '', ranks = DATE_RANKS): boolean => findNamed(ranks, [name], () => false).length > 0;
 
 /** Rows by whose cells a column without a name is recognised. */
 const SAMPLE_ROWS = 200;
@@ -103,10 +117,13 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
       `Columns ${nameColumns([first, second], header)} both name the supply date: rename or remove one of them.`,
     );
   }
-  if (first !== undefined) return first;
+  if (first !== undefined && isDateName(header?.[first], SUPPLY_RANKS)) return first;
   const dates = columnsOfDates(rows, width, new Set([...taken, ...addedColumns(header ?? [])]));
   const payments = dates.filter((column) => isOfPayment(header, column));
-  const [only, ...others] = dates.filter((column) => !payments.includes(column));
+  // Beside the date of an invoice an unknown name may be that of the supply's.
+  const unknown = dates.filter((column) => !payments.includes(column) && !isDateName(header?.[column]));
+  if (first !== undefined && unknown.length === 0) return first;
+  const [only, ...others] = first === undefined ? unknown : [first, ...unknown];
   if (only !== undefined && others.length === 0) return only;
   const [payment] = payments;
   let found = 'No column can be the supply date';

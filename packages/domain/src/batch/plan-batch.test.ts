@@ -44,6 +44,8 @@ describe('what ends a line at once', () => {
   test.each([
     [rowOf('123456789'), /add it \(such as DE\) or a country column\.$/],
     [rowOf('123456789', { country: 'Utopia' }), /^The country column has no country's code: write one of AT, /],
+    [rowOf('4,03033E+10', { country: 'FR' }), /scientific notation, and its last digits may be lost/],
+    [rowOf('FR40303265045', { requester: '123456789' }), /country prefix: add it \(such as DE\)\.$/],
     [rowOf('FR40303265045', { country: 'DE' }), /the country column says DE: correct one of the two or empty the cell/],
   ])('the message is in the words of files: %j', (row, message) => {
     expect(plan([row]).lines[0]?.error?.message).toMatch(message);

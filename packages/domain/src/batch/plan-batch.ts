@@ -52,7 +52,7 @@ export const planLine = (row: BatchRow, requester: string | null): PlannedLine =
 
   const own = textOrNull(row.requester);
   if (own === null) return { error: null, read, requester, reference };
-  const readRequester = readVatNumber(own);
+  const readRequester = readVatNumber(own, undefined, 'nowhere');
   if (readRequester.kind !== 'well_formed')
     return fault('INVALID_REQUESTER', `The requester is not a valid VAT number. ${readRequester.reason}`, read);
   return { error: null, read, requester: readRequester.vatNumber, reference };

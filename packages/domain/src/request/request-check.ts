@@ -74,7 +74,7 @@ export const readNumber = ({ vatNumber, countryCode, caller }: NumberAsGiven): N
 /** Reads the requester, throwing INVALID_REQUESTER when it is no well-formed number of a covered country. */
 export const readRequester = (requester: string | undefined): string | null => {
   if (requester === undefined) return null;
-  const read = readVatNumber(requester);
+  const read = readVatNumber(requester, undefined, 'nowhere');
   if (read.kind === 'well_formed') return read.vatNumber;
   throw new AppError('INVALID_REQUESTER', {
     message: `requester_vat_number is not a valid VAT number. ${read.reason}`,

@@ -57,28 +57,19 @@ const NAMES = [
   ...['NIP'], // PL
   ...['CUI', 'FISCAL'], // RO
   ...['DDV', 'IDZADDV', 'DAVCNA'], // SI
+  ...['CBL'], // IE
 ];
 /** What stands before a name: `N° de TVA`, `Numero di IVA`, `EU VAT`, `ID PDV`. */
 const BEFORE = [
-  ...['EU', 'ID', 'COD', 'CODICE', 'N°', 'NO', 'NR', 'NUM', 'NUMER', 'NUMERO', 'НОМЕРПО'],
+  ...['EU', 'ID', 'COD', 'CODICE', 'CF', 'N', 'N°', 'NO', 'NR', 'NUM', 'NUMER', 'NUMERO', 'НОМЕРПО', 'UIMHIR'],
   ...['N°DE', 'NODE', 'NUMERODE', 'NUMERODI'],
 ];
-/** What follows one, several of them too: `VAT Reg. No.`, `USt-IdNr.`. None begins like a covered number. */
+/** What follows one, several of them too: `VAT Reg. No.`, `USt-IdNr.`. Only `N` begins like a covered number (NL). */
 const AFTER = [
+  ...['ID', 'IDENT', 'IDENTIFICATION', 'IDENTIFIKATIONS', 'IDENTIFICATIE', 'REG', 'REGISTRATION', 'REGISTRACIJAS'],
+  ...['EU', 'UE', 'INTRA', 'INTRACOM', 'INTRACOMMUNAUTAIRE'],
   ...[
-    'ID',
-    'IDENT',
-    'IDENTIFICATION',
-    'IDENTIFIKATIONS',
-    'IDENTIFICATIE',
-    'REG',
-    'REGISTRATION',
-    'EU',
-    'UE',
-    'INTRACOM',
-    'INTRACOMMUNAUTAIRE',
-  ],
-  ...[
+    'N',
     'N°',
     'NO',
     'NR',
@@ -87,13 +78,14 @@ const AFTER = [
     'NUMBER',
     'NUMMER',
     'NUMERO',
+    'NUMURS',
     'НОМЕР',
-    'CODE',
-    'KOD',
-    'KODAS',
-    'MOKETOJOKODAS',
+    'BROJ',
+    'ST',
+    'STEVILKA',
     '#',
   ],
+  ...['CODE', 'KOD', 'KODAS', 'MOKETOJOKODAS'],
 ];
 const oneOf = (words: readonly string[]) => `(?:${words.join('|')})`;
 /** Several names where a state has several languages: `TVA/BTW`. */

@@ -47,23 +47,26 @@ type ResolvedCountry =
   | { kind: 'resolved'; memberState: MemberState; rest: string }
   | { kind: 'unresolvable'; field: 'vat_number' | 'country_code'; reason: string };
 
-/** Where a country is given beside a number: in a field of a call, or in a column of a file. */
-export type CountryPlace = 'field' | 'column';
+/** Where a country may be given beside a number: in a field of a call, in a column of a file, or nowhere. */
+export type CountryPlace = 'field' | 'column' | 'nowhere';
+
+const OF_FIELD = {
+  orGive: ' or send country_code',
+  unknown: "country_code is no country's code: send",
+  name: 'country_code',
+  leaveOut: 'leave out country_code',
+};
 
 /** How sentences name that place. */
-const WORDS: Record<CountryPlace, { give: string; unknown: string; name: string; leaveOut: string }> = {
-  field: {
-    give: 'send country_code',
-    unknown: "country_code is no country's code: send",
-    name: 'country_code',
-    leaveOut: 'leave out country_code',
-  },
+const WORDS: Record<CountryPlace, typeof OF_FIELD> = {
+  field: OF_FIELD,
   column: {
-    give: 'a country column',
+    orGive: ' or a country column',
     unknown: "The country column has no country's code: write",
     name: 'the country column',
     leaveOut: 'empty the cell of the country',
   },
+  nowhere: { ...OF_FIELD, orGive: '' },
 };
 
 const SEND_COVERED_NUMBER = 'send a number of one of the 27 EU member states or of Northern Ireland (XI).';
@@ -74,13 +77,17 @@ const unresolvable = (field: 'vat_number' | 'country_code', reason: string): Res
   reason,
 });
 
+/** A number of which a spreadsheet stored only the first digits. No country has such numbers. */
+const SCIENTIFIC = /^\d+E\+\d{1,3}$/;
+const DIGITS_LOST =
+  'A spreadsheet turned the number into scientific notation, and its last digits may be lost: enter it again as text.';
+
 const noPrefix = (cleaned: string, place: CountryPlace): string => {
   if (/^[A-Z]?[^\P{L}A-Z]/u.test(cleaned)) {
     return 'The number begins with letters that only look like A to Z: type its country prefix again.';
   }
-  if (/^\d+E\+\d{1,3}$/.test(cleaned))
-    return 'A spreadsheet turned the number into scientific notation, and its last digits may be lost: enter it again as text.';
-  return `The number does not begin with a country prefix: add it (such as DE) or ${WORDS[place].give}.`;
+  if (SCIENTIFIC.test(cleaned)) return DIGITS_LOST;
+  return `The number does not begin with a country prefix: add it (such as DE)${WORDS[place].orGive}.`;
 };
 
 /**
@@ -118,6 +125,7 @@ const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryP
     return unresolvable('country_code', `${memberState} is not covered: ${SEND_COVERED_NUMBER}`);
   }
   if (prefix === memberState) return { kind: 'resolved', memberState, rest };
+  if (place === 'column' && SCIENTIFIC.test(cleaned)) return unresolvable('vat_number', DIGITS_LOST);
 
   const isNational =
     prefix === null ||
@@ -141,15 +149,24 @@ const resolveUnlabelled = (cleaned: string, countryCode: string, place: CountryP
  *   country it begins with, the two letters are no prefix: `AT123456789` with FR, `GD123` with XI.
  * - In the column of a file, a territory that has the numbers of a member state ({@link PREFIX_IN}) agrees with its prefix:
  *   `XI110305878` with GB, `FR83404833048` with MC.
+ * - In a file, a number whose digits a spreadsheet lost is a fault of its line and no malformed number.
  * - Two letters without a digit anywhere after them ("n/a") are no prefix once `countryCode` is given.
  * - A label in front (`VAT No.`, `TVA`) is dropped only when the text is no well-formed number with it, so that no number loses
  *   letters of its own. Of several ends of the label, the one that a well-formed number follows is right, else the last one that
- *   a number of a covered country follows. When none does, the sentence is about what follows the whole label.
+ *   a number of a covered country follows. When none does, the sentence is about what follows the whole label. A label between
+ *   the prefix and the rest (`IT P.IVA 00743110157`) is dropped when the number is well-formed without it.
  */
 export const resolveCountry = (cleaned: string, countryCode = '', place: CountryPlace = 'field'): ResolvedCountry => {
   const whole = resolveUnlabelled(cleaned, countryCode, place);
   if (isWellFormed(whole)) return whole;
   const unlabelled = findLabelEnds(cleaned).map((end) => resolveUnlabelled(cleaned.slice(end), countryCode, place));
-  const covered = unlabelled.find(isWellFormed) ?? unlabelled.findLast(({ kind }) => kind === 'resolved');
+  const prefix = cleaned.slice(0, 2);
+  const labelledInside = isMemberState(readCountryCode(prefix) ?? '')
+    ? findLabelEnds(cleaned.slice(2)).map((end) =>
+        resolveUnlabelled(prefix + cleaned.slice(2 + end), countryCode, place),
+      )
+    : [];
+  const covered =
+    [...unlabelled, ...labelledInside].find(isWellFormed) ?? unlabelled.findLast(({ kind }) => kind === 'resolved');
   return covered ?? (whole.kind === 'unresolvable' ? (unlabelled.at(-1) ?? whole) : whole);
 };

@@ -37,7 +37,12 @@ describe('resolveCountry without country_code', () => {
     expect(reason(cleaned)).toContain('look like A to Z');
   });
 
-  test('names the scientific notation of a spreadsheet', () => {
+  test('names the scientific notation of a spreadsheet, in a file also beside a country', () => {
+    expect(resolveCountry('403033E+10', 'FR')).toMatchObject({ kind: 'resolved' });
+    expect(resolveCountry('403033E+10', 'FR', 'column')).toMatchObject({
+      kind: 'unresolvable',
+      reason: expect.stringContaining('scientific notation'),
+    });
     expect(field('123457E+11')).toBe('vat_number');
     expect(reason('123457E+11')).toContain('scientific notation');
   });
@@ -184,8 +189,32 @@ describe('resolveCountry with a label in front', () => {
     ['USTIDENTIFIKATIONSNUMMERDE136695976', undefined, 'DE 136695976'],
     ['MOMSREGISTRERINGSNUMMERSE556188840401', undefined, 'SE 556188840401'],
     ['TVABTWBE0428759497', undefined, 'BE 0428759497'],
+    ['PIVANIT00743110157', undefined, 'IT 00743110157'],
+    ['NIVAIT00743110157', undefined, 'IT 00743110157'],
+    ['CFPIVAIT00743110157', undefined, 'IT 00743110157'],
+    ['TVAINTRAFR83404833048', undefined, 'FR 83404833048'],
+    ['PDVIDBROJHR12345678903', undefined, 'HR 12345678903'],
+    ['PVNREĢISTRĀCIJASNUMURSLV40003032949', undefined, 'LV 40003032949'],
+    ['DAVČNAŠTSI50223054', undefined, 'SI 50223054'],
+    ['UIMHIRCBLIE6388047V', undefined, 'IE 6388047V'],
+    ['NIFN12345678Z', 'ES', 'ES 12345678Z'],
   ])('takes %s with %s as %s', (cleaned, countryCode, expected) => {
     expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test.each([
+    ['ITPIVA00743110157', undefined, 'IT 00743110157'],
+    ['ESCIFA28184661', undefined, 'ES A28184661'],
+    ['PLNIP8567346215', undefined, 'PL 8567346215'],
+    ['DKCVRNR13585628', 'DK', 'DK 13585628'],
+    ['IEVATNO6388047V', undefined, 'IE 6388047V'],
+    ['GRAFM094259216', undefined, 'EL 094259216'],
+  ])('takes %s with %s, with its label behind the prefix, as %s', (cleaned, countryCode, expected) => {
+    expect(field(cleaned, countryCode)).toBe(expected);
+  });
+
+  test('leaves a malformed number with a label behind the prefix as it is', () => {
+    expect(field('PLNIP123')).toBe('PL NIP123');
   });
 
   test.each([
