@@ -82,6 +82,20 @@ test('processes with different schedules do not cause a restore; the schedule of
   expect(errors()).toEqual([]);
 });
 
+test('a shorter interval does not keep the offset of the longer one, which would delay a late run by as much', async () => {
+  const key = `${namespace.prefix}:${maintenanceQueue.name}:repeat:audit`;
+  const stored = async () => {
+    const redis = new Redis(namespace.url);
+    const [every, offset] = await redis.hmget(key, 'every', 'offset').finally(() => redis.quit());
+    return { every: Number(every), offset: Number(offset ?? 0) };
+  };
+  start(24 * HOUR_MS);
+  await until('the first schedule', async () => (await stored()).every === 24 * HOUR_MS);
+  start(100);
+  await until('the second schedule', async () => (await stored()).every === 100);
+  expect((await stored()).offset).toBeLessThan(100);
+});
+
 test('a restore that fails is tried again at the next check, without waiting for its lock to expire', async () => {
   const failure = new Error('no database');
   const one = start(HOUR_MS, async () => {

@@ -79,7 +79,14 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   };
   const write = async () => {
     for (const definition of capped) await producer.assertGlobalConcurrency(definition);
-    for (const job of schedule) await repeat(job);
+    for (const job of schedule) {
+      const queue = queues.get(job.queue.name);
+      const stored = await queue?.getJobScheduler(job.id);
+      // BullMQ keeps the offset of the former interval, and adds it to a run that is late: that run would come an hour too late
+      // when an interval of an hour was made one of seconds.
+      if (stored !== undefined && stored.every !== job.everyMs) await queue?.removeJobScheduler(job.id);
+      await repeat(job);
+    }
   };
   /**
    * BullMQ dates the next run by the clock of the machine that begins the last one. If that clock was ahead, and is right again or its

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { DelayedError, isNotConnectionError, type Job, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, WaitingError, type Worker } from 'bullmq';
 import type { RedisConnection } from './connect-redis.js';
 import {
   type Payload,
@@ -10,6 +9,7 @@ import {
   type QueueName,
 } from './job-catalogue.js';
 import { createFailureCount, type Failures, type LastSuccess, retryDelayMs } from './job-failures.js';
+import { SteadyWorker } from './steady-worker.js';
 import { createTurns, withClass } from './turns.js';
 
 /**
@@ -68,9 +68,6 @@ const MAX_STALLED = 1_000;
 
 /** How soon a worker looks for its next job again after Redis closed its connection. */
 const RETRY_AFTER_CLOSE_MS = 1_000;
-
-/** How soon a worker tries again to take a job after Redis refused that, as while its memory is full. */
-const RETRY_AFTER_REFUSAL_MS = 1_000;
 
 /**
  * How often a worker looks whether the pause of its queue was ended early, as by the answer of a member state that was down.
@@ -191,18 +188,7 @@ export const startConsumer = <P>(
       active -= 1;
     }
   };
-  /** BullMQ tries again at once after a refusal, which takes most of a processor. After an error of the connection it waits itself. */
-  class PatientWorker extends Worker<P & Failures> {
-    protected override async moveToActive(token: string, name?: string): Promise<Job<P & Failures>> {
-      try {
-        return await super.moveToActive(token, name);
-      } catch (error) {
-        if (isNotConnectionError(error as Error)) await pause(RETRY_AFTER_REFUSAL_MS, undefined, { ref: false });
-        throw error;
-      }
-    }
-  }
-  const worker: Worker<P & Failures> = new PatientWorker(definition.name, run, {
+  const worker: Worker<P & Failures> = new SteadyWorker(definition.name, run, {
     connection,
     prefix,
     concurrency: 1,
