@@ -92,6 +92,7 @@ describe('account create', () => {
     [{ ...person('x@example.com'), quota: '1.5' }, /quota/i],
     [{ ...person('x@example.com'), quota: '' }, /quota/i],
     [{ ...person('x@example.com'), name: ' ' }, /name/],
+    [{ ...person('x@example.com'), name: 'Evil\r\nBcc: x@evil.example' }, /--name has a line break/],
     [{ ...person('x@example.com'), quota: '99999999999' }, /quota/i],
     [{ ...person('x@example.com'), quota: 'many' }, /quota/i],
     [person('nonsense'), /e-mail/],
@@ -272,6 +273,8 @@ test.each([
     };
     const { code, stdout } = await runProgram('apps/admin/dist/main.js', words, settings, true);
     expect(code).toBe(1);
+    const { message } = JSON.parse(stdout).error;
     expect(JSON.parse(stdout)).toEqual({ error: { code: 'FAILED', message: expect.stringMatching(reason) } });
+    expect(message).toMatch(/^Postgres does not answer at DATABASE_URL\. \([^`\n]*(`127.0.0.1:1`)?\)$/);
   },
 );

@@ -1,5 +1,6 @@
 import {
   changeMailChoice,
+  explainDatabaseFailure,
   findApiKey,
   findCheckOfAnyAccount,
   findPublicLinkKey,
@@ -115,7 +116,9 @@ export const compose = (
     .then(findPublicLinkKey(db))
     .then((stored) => stored && readLinkKey())
     .catch((error: unknown) => {
-      if (!stopping.aborted) log.error('The key of public links cannot be read.', errorFields(error));
+      // What is wrong with Postgres is logged already.
+      if (stopping.aborted || explainDatabaseFailure(error) !== null) return;
+      log.error('The key of public links cannot be read.', errorFields(error));
     });
   const dashboard = composeDashboard(settings, {
     db,

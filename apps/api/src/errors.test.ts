@@ -322,6 +322,7 @@ describe('a malformed request', () => {
     ['two lengths', `${HEAD}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`],
     ['a broken chunk', `${HEAD}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n`],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two of them', 'GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
     ['an unknown expectation', `${HEAD}Expect: x\r\nContent-Length: 0\r\n\r\n`],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
   ])('%s is BAD_REQUEST in the envelope, with an X-Request-Id', async (_what, sent) =>

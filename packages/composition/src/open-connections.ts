@@ -1,6 +1,6 @@
-import { connectDatabase, readClock } from '@vat/db';
-import { connectRedis, createProducer, publishPageUpdates, traceSends } from '@vat/queues';
-import { correctedClock, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
+import { connectDatabase, explainDatabaseFailure, readClock, readTables } from '@vat/db';
+import { connectRedis, createProducer, findRedisFaults, publishPageUpdates, traceSends } from '@vat/queues';
+import { correctedClock, errorFields, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 
 export type ConnectionSettings = SettingsOf<
   'api',
@@ -32,11 +32,18 @@ export const openConnections = (
     after: warmed,
   });
   const { now } = clock;
+  let closed = false;
+  warmed.then(readTables(db)).catch((error: unknown) => {
+    if (!closed) log.error(explainDatabaseFailure(error) ?? 'Postgres cannot be read.', errorFields(error));
+  });
   const onRedisError = throttledWarn(log, 'Redis is away.', now);
   const connect = (use: 'producer' | 'consumer') =>
     connectRedis(settings.REDIS_URL, use, onRedisError, settings.REDIS_CA);
   /** Sends commands; they fail at once while Redis is away. */
   const producerRedis = connect('producer');
+  producerRedis.once('ready', async () => {
+    for (const fault of await findRedisFaults(producerRedis)) log.error(fault);
+  });
   /** Waits for jobs, or receives published messages. */
   const consumerRedis = connect('consumer');
   const untraced = createProducer(producerRedis, settings.REDIS_PREFIX, now);
@@ -58,6 +65,7 @@ export const openConnections = (
       consumerRedis.disconnect();
     },
     closeDatabase: (): Promise<void> => {
+      closed = true;
       clock.close();
       return closeDatabase();
     },

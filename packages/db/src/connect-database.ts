@@ -145,6 +145,11 @@ const pingOver = (pool: pg.Pool): (() => Promise<void>) => {
 /** Resolves when Postgres responds; throws otherwise. */
 export const pingDatabase = (db: Database) => (): Promise<void> => db.$ping();
 
+/** Throws when Postgres does not respond, or has no tables. */
+export const readTables = (db: Queryable) => async (): Promise<void> => {
+  await query(db, { id: 'uuid' })`SELECT id FROM account LIMIT 1`;
+};
+
 /** The time of Postgres's clock, which all processes share. */
 export const readClock = (db: Queryable) => async (): Promise<Date> => {
   const [row] = await query(db, { at: 'timestamptz' })`SELECT clock_timestamp() AS at`;

@@ -33,6 +33,7 @@ export * from './evidence/public-link-key.js';
 export * from './evidence/retention.js';
 export * from './evidence/timestamp-authority.js';
 export * from './evidence/timestamps.js';
+export { explainDatabaseFailure } from './explain-database-failure.js';
 export * from './idempotency-keys.js';
 export * from './mail/mail-items.js';
 export * from './mail/mail-kinds.js';

@@ -5,6 +5,7 @@ export * from './create-rate-limiter.js';
 export * from './endpoint-permits.js';
 export * from './enqueue.js';
 export * from './ensure-schedulers.js';
+export { findRedisFaults } from './find-redis-faults.js';
 export * from './fleet-pace.js';
 export * from './job-catalogue.js';
 export * from './join-cluster.js';

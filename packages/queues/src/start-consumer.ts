@@ -192,6 +192,8 @@ export const startConsumer = <P>(
     connection,
     prefix,
     concurrency: 1,
+    // It writes what it finds to the output, once a queue; `findRedisFaults` reads the same.
+    skipVersionCheck: true,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createMetrics } from './metrics.js';
+import { readSettings } from './settings.js';
 
 type Dashboard = { panels: { title: string; targets: { expr: string; legendFormat: string }[] }[] };
 type Query = { of: string; expr: string; labels: string[] };
@@ -91,6 +92,12 @@ test('what no worker serves, and a fleet without workers, have an alert', () => 
     'max by (role) (vat_worker_serves) == 0',
     'absent(vat_worker_serves)',
   ]);
+});
+
+test('the alert about direct checks is reached before a call stops to wait', () => {
+  const alert = readAlerts().find(({ expr }) => expr.includes('class="interactive"'))?.expr ?? '';
+  const { UPSTREAM_WINDOW: windowMs } = readSettings({}, 'api', ['UPSTREAM_WINDOW']);
+  expect(1_000 * Number(/> (\d+)$/.exec(alert)?.[1])).toBeLessThan(0.75 * windowMs);
 });
 
 test('a task of maintenance that runs once an hour and keeps failing has an alert', () => {

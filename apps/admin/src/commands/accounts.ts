@@ -32,7 +32,12 @@ const assertFound = (found: boolean, id: string): void => {
 const FROM_INPUT = '-';
 
 const newAccount = z.object({
-  name: z.string('--name is missing').trim().min(1, '--name is empty').max(200, '--name is longer than 200 characters'),
+  name: z
+    .string('--name is missing')
+    .trim()
+    .min(1, '--name is empty')
+    .max(200, '--name is longer than 200 characters')
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, '--name has a line break or another control character'),
   email: z.email('--email is not an e-mail address').max(254),
   password: z.string('--password is missing').min(8, '--password has at least 8 characters').max(1_000),
   plan: z.string().default('free'),

@@ -76,6 +76,9 @@ export const requestId =
 export const refuseBrokenHeaders: RequestHandler = (req, _res, next) => {
   const { host, expect } = req.headers;
   if (host === undefined && req.httpVersion === '1.1') throw badRequest('Host', 'Host is missing');
+  // Node keeps the first; a proxy may have gone by another.
+  if (req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1)
+    throw badRequest('Host', 'Host is sent once');
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {
     // Removed, since such a client sends its body without waiting for 100 Continue.
     delete req.headers.expect;

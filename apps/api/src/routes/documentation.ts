@@ -34,7 +34,11 @@ const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepL
 export const docsRoutes = (): { page: RequestHandler[]; start: RequestHandler[]; assets: RequestHandler[] } => ({
   page: [secure('docs'), (_req, res) => void res.type('html').send(PAGE)],
   start: [secure('docs'), (_req, res) => void res.type('js').send(START)],
-  assets: [secure('docs'), readOnly, express.static(absolutePath(), { index: false, maxAge: '1h' })],
+  assets: [
+    secure('docs'),
+    readOnly,
+    express.static(absolutePath(), { index: false, maxAge: '1h', acceptRanges: false }),
+  ],
 });
 
 /** The version of the document: the major version is that of the path prefix, and later versions only add to the API. */

@@ -173,6 +173,10 @@ describe('certificatePdf', () => {
     expect(text).toMatch(/^TEST .*TEST · VALID TEST: answered by the sandbox/);
     expect(text).toMatch(/Our development authority\. A development authority: worth nothing as evidence of time/);
     expect(text).not.toContain('European Commission');
+    const { text: bareText } = await readPdf(await draw(input({ test: true }, { timestamp: null, anchor: null })));
+    expect(bareText).toMatch(
+      /Time-stamp \(RFC 3161\) never, because this is a test Anchor never, because this is a test/,
+    );
   });
 
   it('fits long and hostile texts on two pages', async () => {

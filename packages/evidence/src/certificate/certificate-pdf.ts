@@ -62,20 +62,23 @@ const writeSources = ({ page, texts: { sources, columns }, values }: Drawing): v
   page.table([24, 34, 10, 23, 9], [head, ...values.sources]);
 };
 
-const writeEvidence = ({ page, input: { check, timestamp, anchor }, texts, utc }: Drawing, files: string): void => {
+const writeEvidence = ({ page, input, check: { test }, texts, utc }: Drawing, files: string): void => {
+  const { check, timestamp, anchor } = input;
   const stamped = ({ genTime, authority, development }: StampWithToken): string =>
     `${texts.stamped(utc(genTime), authority)}${development ? `. ${texts.development}` : ''}`;
   page.ensureRoom(EVIDENCE_HEIGHT, texts.footer);
   page.section(texts.evidence);
   page.row(texts.hash, `sha256:${hex(check.hash)}`, { face: 'mono', sizes: [7.5, 7], height: 20 });
-  page.row(texts.timestamp, timestamp ? stamped(timestamp) : texts.notStamped, { height: 24 });
+  page.row(texts.timestamp, timestamp ? stamped(timestamp) : test ? texts.neverForTests : texts.notStamped, {
+    height: 24,
+  });
   if (anchor) {
     const { id, seq, closedAt, treeSize, root, stamp, proof } = anchor;
     const position = texts.position(seq, utc(closedAt), proof.leafIndex + 1, treeSize);
     page.row(texts.anchor, `${publicId('anchor', id)}, ${position}`, { height: 24 });
     page.row(texts.root, hex(root), { face: 'mono', sizes: [7.5, 7], height: 20 });
     page.row(texts.anchorStamp, stamp ? stamped(stamp) : texts.notStamped, { height: 24 });
-  } else page.row(texts.anchor, texts.notAnchored);
+  } else page.row(texts.anchor, test ? texts.neverForTests : texts.notAnchored);
   page.row(texts.attachments, files);
 };
 

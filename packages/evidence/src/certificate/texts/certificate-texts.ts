@@ -66,6 +66,8 @@ export type CertificateTexts = {
   /** `leaf` counts from 1. */
   position: (seq: number, closedAt: string, leaf: number, size: number) => string;
   notAnchored: string;
+  /** Of the time-stamp and the anchor of a test check. */
+  neverForTests: string;
   root: string;
   anchorStamp: string;
   attachments: string;

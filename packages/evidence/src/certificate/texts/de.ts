@@ -96,6 +96,7 @@ export const de: CertificateTexts = {
   anchor: 'Anker',
   position: (seq, closedAt, leaf, size) => `Nummer ${seq}, geschlossen am ${closedAt}; Blatt ${leaf} von ${size}`,
   notAnchored: 'bei Erstellung dieser Seite noch nicht verankert',
+  neverForTests: 'nie, weil dies ein Test ist',
   root: 'Wurzel des Ankers',
   anchorStamp: 'Zeitstempel des Ankers',
   attachments: 'Angehängte Dateien',

@@ -91,6 +91,7 @@ export const en: CertificateTexts = {
   anchor: 'Anchor',
   position: (seq, closedAt, leaf, size) => `number ${seq}, closed ${closedAt}; leaf ${leaf} of ${size}`,
   notAnchored: 'not anchored yet when this page was made',
+  neverForTests: 'never, because this is a test',
   root: 'Root of the anchor',
   anchorStamp: 'Time-stamp of the anchor',
   attachments: 'Attached files',

@@ -91,6 +91,7 @@ export const es: CertificateTexts = {
   anchor: 'Anclaje',
   position: (seq, closedAt, leaf, size) => `número ${seq}, cerrado el ${closedAt}; hoja ${leaf} de ${size}`,
   notAnchored: 'aún sin anclar en la fecha de esta página',
+  neverForTests: 'nunca, porque es una prueba',
   root: 'Raíz del anclaje',
   anchorStamp: 'Sello de tiempo del anclaje',
   attachments: 'Archivos adjuntos',

@@ -91,6 +91,7 @@ export const fr: CertificateTexts = {
   anchor: 'Ancrage',
   position: (seq, closedAt, leaf, size) => `numéro ${seq}, clos le ${closedAt} ; feuille ${leaf} sur ${size}`,
   notAnchored: 'pas encore ancré à la date d’établissement de cette page',
+  neverForTests: 'jamais, car il s’agit d’un test',
   root: 'Racine de l’ancrage',
   anchorStamp: 'Horodatage de l’ancrage',
   attachments: 'Fichiers joints',

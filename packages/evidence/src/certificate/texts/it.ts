@@ -91,6 +91,7 @@ export const it: CertificateTexts = {
   anchor: 'Ancora',
   position: (seq, closedAt, leaf, size) => `numero ${seq}, chiusa il ${closedAt}; foglia ${leaf} di ${size}`,
   notAnchored: 'non ancora ancorato alla data di questa pagina',
+  neverForTests: 'mai, perché questo è un test',
   root: 'Radice dell’ancora',
   anchorStamp: 'Marca temporale dell’ancora',
   attachments: 'File allegati',

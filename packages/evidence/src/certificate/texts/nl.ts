@@ -91,6 +91,7 @@ export const nl: CertificateTexts = {
   anchor: 'Anker',
   position: (seq, closedAt, leaf, size) => `nummer ${seq}, gesloten op ${closedAt}; blad ${leaf} van ${size}`,
   notAnchored: 'nog niet verankerd bij het opmaken van deze pagina',
+  neverForTests: 'nooit, omdat dit een test is',
   root: 'Wortel van het anker',
   anchorStamp: 'Tijdstempel van het anker',
   attachments: 'Bijgevoegde bestanden',

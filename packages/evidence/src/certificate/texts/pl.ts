@@ -91,6 +91,7 @@ export const pl: CertificateTexts = {
   anchor: 'Kotwica',
   position: (seq, closedAt, leaf, size) => `numer ${seq}, zamknięta ${closedAt}; liść ${leaf} z ${size}`,
   notAnchored: 'w chwili sporządzenia tej strony jeszcze niezakotwiczone',
+  neverForTests: 'nigdy, ponieważ to jest test',
   root: 'Korzeń kotwicy',
   anchorStamp: 'Znacznik czasu kotwicy',
   attachments: 'Załączone pliki',
