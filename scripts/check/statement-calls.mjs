@@ -400,4 +400,5 @@ export const statementCalls = (on, at = NOWHERE) => [
     db.saveWebhook(on)({ accountId: at.account, url: '', secretSealed: BYTES, secretPrefix: '', configuredAt: NOW }),
   () => db.sealedWebhooks(on).replace([ROW]),
   () => db.readClock(on)(),
+  () => db.readTables(on)(),
 ];

@@ -37,6 +37,7 @@ import type { CoverageRoutesDeps } from './coverage/coverage-routes.js';
 import { holdLease } from './exports/send-zip.js';
 import { sendFile } from './results/send-file.js';
 import type { BatchRoutesDeps } from './routes/batches.js';
+import type { StatusDeps } from './routes/usage-and-status.js';
 import { atHalfSpeed, keyedSemaphore, oneAfterAnother, turnsByKey } from './turns.js';
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
@@ -87,7 +88,8 @@ export const composeBatches = ({
   publishChange,
   log,
   now,
-}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'>): {
+  readDownStates,
+}: Pick<ApiContext, 'db' | 'producer' | 'publishChange' | 'log' | 'now'> & Pick<StatusDeps, 'readDownStates'>): {
   deps: UploadDeps;
   close: () => Promise<void>;
 } => {
@@ -105,6 +107,7 @@ export const composeBatches = ({
   const conditions = readConditions({
     readMinutes: readMinutes(db),
     readUsualHours: cached(readUsualHours(db), USUAL_HOURS_CACHE_MS),
+    readDownStates,
     readBacklog: readBacklog(db),
   });
   const forecast = forecastIfPossible(

@@ -13,7 +13,7 @@ import {
 } from '@vat/db';
 import { openPublicLinkKey, publicLinks, unsubscribeLinks } from '@vat/domain';
 import { readVerifierProgram } from '@vat/evidence';
-import { createRateLimiter, pingRedis, subscribePageUpdates } from '@vat/queues';
+import { createRateLimiter, pingRedis, readDownStates, subscribePageUpdates } from '@vat/queues';
 import { errorFields, type Logger, type SettingsOf, type Tracing, throttledWarn } from '@vat/runtime';
 import { type ApiContext, createApiContext, HUNG_AFTER_MS } from './api-context.js';
 import { cached } from './cached.js';
@@ -133,7 +133,8 @@ export const compose = (
   });
   const onError = throttledWarn(log, 'The operations page cannot read the queues.', now);
   const ops = composeOps(settings, { db, redis, baseUrl, onError, now });
-  const batches = composeBatches(context);
+  const downStates = readDownStates(redis, settings.REDIS_PREFIX);
+  const batches = composeBatches({ ...context, readDownStates: downStates });
   const evidence = composeEvidence(settings, context);
   const events = composeEvents(context, subscribeToPageUpdates);
 
@@ -153,6 +154,7 @@ export const compose = (
     pingRedis: pingRedis(redis),
     readMinutes: readMinutes(db),
     readWaits: readWaits(db),
+    readDownStates: downStates,
     readHistory: readHistory({ readHours: readHours(db), now }),
     publicStatus: settings.PUBLIC_STATUS === 'on',
     ...composePublicLinks(settings, readLinkKey, baseUrl),

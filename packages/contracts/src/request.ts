@@ -31,7 +31,11 @@ export const requestSchema = z
     accepted_at: instant().nullable(),
     give_up_at: instant().nullable(),
     attempts: z.int().min(0),
-    next_attempt_at: instant().nullable(),
+    next_attempt_at: instant()
+      .nullable()
+      .describe(
+        'When the next lookup is due. A time that has passed: it waits for its turn, or for a member state that is down.',
+      ),
     last_error: z.string().nullable(),
     reason: z.enum(ABANDON_REASONS).nullable(),
     check: checkSchema.nullable(),

@@ -23,7 +23,11 @@ export const statusSchema = z
     member_states: z.array(
       z.strictObject({
         member_state: z.enum(MEMBER_STATES),
-        health: z.enum(['ok', 'degraded', 'down', 'unknown']),
+        health: z
+          .enum(['ok', 'degraded', 'down', 'unknown'])
+          .describe(
+            'ok: at least nine of ten lookups were answered. degraded: fewer, or nearly all were refused as too many. down: five in a row were not answered, and the member state is only probed now, or nearly none was answered. unknown: there were no lookups.',
+          ),
         asks: z.int().min(0),
         answered: share(),
         saturated: share(),

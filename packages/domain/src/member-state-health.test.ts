@@ -5,6 +5,7 @@ import {
   memberStateHealth,
   percentile,
 } from './member-state-health.js';
+import type { MemberState } from './member-states.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 
@@ -14,11 +15,11 @@ const tally = (end: MinuteTally['end'], durations: number[]): MinuteTally => {
   return { memberState: 'DE', minute: NOW, end, lookups: durations.length, lines: 0, buckets };
 };
 
-const germany = (tallies: MinuteTally[]) =>
-  memberStateHealth(tallies, [], NOW).find((entry) => entry.memberState === 'DE');
+const germany = (tallies: MinuteTally[], down: ReadonlySet<MemberState> | null = null) =>
+  memberStateHealth(tallies, [], down, NOW).find((entry) => entry.memberState === 'DE');
 
 test('every member state has an entry, and one without lookups is unknown', () => {
-  const all = memberStateHealth([], [], NOW);
+  const all = memberStateHealth([], [], null, NOW);
   expect(all).toHaveLength(28);
   expect(all.every((entry) => entry.health === 'unknown' && entry.answered === null && entry.p50Ms === null)).toBe(
     true,
@@ -46,6 +47,19 @@ test.each([
   expect(entry?.health).toBe(health);
 });
 
+test('a member state that refuses lookups as too many works', () => {
+  const saturated = [tally('answered', [50, 50]), tally('saturated', new Array(98).fill(50))];
+  expect(germany(saturated)?.health).toBe('degraded');
+  expect(germany([...saturated, tally('unavailable', new Array(200).fill(50))])?.health).toBe('down');
+});
+
+test('a member state that is probed is down, whatever it answered before', () => {
+  const answered = [tally('answered', new Array(90).fill(50)), tally('unavailable', [50, 50, 50, 50, 50])];
+  expect(germany(answered)?.health).toBe('ok');
+  expect(germany(answered, new Set<MemberState>(['DE']))?.health).toBe('down');
+  expect(germany(answered, new Set<MemberState>(['FR']))?.health).toBe('ok');
+});
+
 test('percentiles are exact to the bucket', () => {
   const { buckets } = tally(
     'answered',
@@ -61,7 +75,7 @@ test('the oldest wait is that of the queue, by class too', () => {
     ...{ memberState: 'FR' as const, class: name, dispatched, depth, oldestDueAt: new Date(NOW.getTime() - ms) },
   });
   const waits = [wait('interactive', true, 3, 4_200), wait('batch', true, 12, 9_000), wait('batch', false, 0, 60_000)];
-  expect(memberStateHealth([], waits, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
+  expect(memberStateHealth([], waits, null, NOW).find((entry) => entry.memberState === 'FR')).toMatchObject({
     queueDepth: 15,
     oldestWaitMs: 60_000,
     oldestWaitsMs: { interactive: 4_200, background: null, batch: 60_000, watch: null },

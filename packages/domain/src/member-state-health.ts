@@ -49,7 +49,10 @@ export const percentile = (buckets: readonly number[], share: number): number | 
   return null;
 };
 
-/** `degraded`: some lookups got no answer. `unknown`: there were no lookups. */
+/**
+ * `degraded`: some lookups got no answer, or nearly all were refused as too many; `down`: nearly none was answered, for other reasons.
+ * `unknown`: there were no lookups.
+ */
 export type Health = 'ok' | 'degraded' | 'down' | 'unknown';
 
 /** The recent health of one member state, as this service observed it. Shares are of all lookups, null where there was none. */
@@ -92,16 +95,23 @@ export const STATUS_WINDOW_MS = 15 * 60_000;
 const OK_FROM = 0.9;
 const DOWN_BELOW = 0.1;
 
-/** The health that the share of answered lookups shows; null when there was no lookup. */
-export const healthOf = (answered: number | null): Health =>
-  answered === null ? 'unknown' : answered >= OK_FROM ? 'ok' : answered < DOWN_BELOW ? 'down' : 'degraded';
+/** The health that shares of lookups show; null when there was no lookup. A member state that refuses lookups as too many works. */
+export const healthOf = (answered: number | null, saturated: number | null): Health => {
+  if (answered === null) return 'unknown';
+  if (answered >= OK_FROM) return 'ok';
+  return answered < DOWN_BELOW && (saturated ?? 0) < (1 - answered) / 2 ? 'down' : 'degraded';
+};
 
 const rounded = (share: number): number => Math.round(share * 1_000) / 1_000;
 
-/** Sums minutes and queues up: one entry a member state, also for those without lookups. */
+/**
+ * Sums minutes and queues up: one entry a member state, also for those without lookups. `down`: the member states that are down now,
+ * whatever was answered before; null when that is unknown.
+ */
 export const memberStateHealth = (
   tallies: readonly MinuteTally[],
   waits: readonly Wait[],
+  down: ReadonlySet<MemberState> | null,
   now: Date,
 ): MemberStateHealth[] =>
   MEMBER_STATES.map((memberState) => {
@@ -118,13 +128,13 @@ export const memberStateHealth = (
       of.length === 0
         ? null
         : Math.max(0, now.getTime() - Math.min(...of.map(({ oldestDueAt }) => oldestDueAt.getTime())));
-    const answered = share('answered');
+    const [answered, saturated] = [share('answered'), share('saturated')];
     return {
       memberState,
-      health: healthOf(answered),
+      health: down?.has(memberState) ? 'down' : healthOf(answered, saturated),
       lookups,
       answered,
-      saturated: share('saturated'),
+      saturated,
       unavailable: share('unavailable'),
       p50Ms: percentile(buckets, 0.5),
       p95Ms: percentile(buckets, 0.95),

@@ -3,7 +3,7 @@ import { openRedisNamespace, type RedisNamespace, until } from '@vat/testkit';
 import { connectRedis, type RedisConnection } from './connect-redis.js';
 import { createProducer } from './create-producer.js';
 import { upstreamQueue } from './job-catalogue.js';
-import { createLookupGates } from './lookup-gates.js';
+import { createLookupGates, readDownStates } from './lookup-gates.js';
 import { startConsumer } from './start-consumer.js';
 
 const SILENCE: LookupOutcome = { kind: 'no_answer', outcome: 'timeout', code: null, scope: null, detail: null };
@@ -53,6 +53,21 @@ test('what one process learns the others know, and one of them probes', async ()
   await gates[1].report('DE', ANSWER);
   expect([await enter(0), await enter(1)]).toEqual([0, 0]);
   expect(changes.map((change) => change.slice(2))).toEqual(['DE down', 'DE up']);
+});
+
+test('others read which member states are down', async () => {
+  const { gates } = processes();
+  const [connection] = connections as [RedisConnection];
+  const read = async () => [...((await readDownStates(connection, namespace.prefix)()) ?? ['unknown'])];
+  for (let n = 0; n < 4; n += 1) await gates[0].report('PT', SILENCE);
+  expect(await read()).toEqual([]);
+  await gates[0].report('PT', SILENCE);
+  expect(await read()).toEqual(['PT']);
+  await gates[0].report('PT', ANSWER);
+  expect(await read()).toEqual([]);
+  const closed = connectRedis(namespace.url, 'producer', () => undefined);
+  closed.disconnect();
+  expect(await readDownStates(closed, namespace.prefix)()).toBeNull();
 });
 
 test('the answer to a lookup that began before the gate was there removes it', async () => {

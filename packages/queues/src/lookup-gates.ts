@@ -1,4 +1,12 @@
-import { enterGate, gateAfter, isDown, type LookupGate, type LookupOutcome, type MemberState } from '@vat/domain';
+import {
+  enterGate,
+  gateAfter,
+  isDown,
+  type LookupGate,
+  type LookupOutcome,
+  MEMBER_STATES,
+  type MemberState,
+} from '@vat/domain';
 import { defineScript, type RedisConnection, withinCommandTimeout } from './connect-redis.js';
 import { upstreamQueue } from './job-catalogue.js';
 
@@ -33,6 +41,19 @@ const GATE_TTL_MS = 3_600_000;
 const parse = (text: string | null): LookupGate | null => (text ? (JSON.parse(text) as LookupGate) : null);
 const write = (gate: LookupGate | null): string => (gate === null ? '' : JSON.stringify(gate));
 
+const keyOf = (prefix: string, memberState: MemberState, type: 'gate' | 'limiter'): string =>
+  `${prefix}:${upstreamQueue(memberState).name}:${type}`;
+
+/** The member states that are down, as the workers share it; null while Redis does not say. Never rejects. */
+export const readDownStates =
+  (connection: RedisConnection, prefix: string) => async (): Promise<ReadonlySet<MemberState> | null> => {
+    if (connection.status !== 'ready') return null;
+    // One command each: in a cluster the keys are on several servers.
+    const reading = Promise.all(MEMBER_STATES.map((code) => connection.get(keyOf(prefix, code, 'gate'))));
+    const gates = await withinCommandTimeout(reading).catch(() => null);
+    return gates && new Set(MEMBER_STATES.filter((_code, at) => isDown(parse(gates[at] ?? null))));
+  };
+
 /**
  * The gates of the member states, shared by the fleet: the rule is the domain's, and a key beside those of the queue holds its
  * state. While Redis does not respond, and after its data was lost, every gate is open. Nothing here rejects.
@@ -41,14 +62,13 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
   const replace = defineScript<string | null>(connection, 'replaceGate', 2, REPLACE);
   /** Member states that had a gate when this process looked last. Only their answers need to be reported. */
   const gated = new Set<MemberState>();
-  const keyOf = (memberState: MemberState, type: string) => `${prefix}:${upstreamQueue(memberState).name}:${type}`;
   const note = (memberState: MemberState, gate: LookupGate | null): LookupGate | null => {
     if (gate === null) gated.delete(memberState);
     else gated.add(memberState);
     return gate;
   };
   const read = async (memberState: MemberState): Promise<LookupGate | null> =>
-    note(memberState, parse(await connection.get(keyOf(memberState, 'gate'))));
+    note(memberState, parse(await connection.get(keyOf(prefix, memberState, 'gate'))));
 
   /** Applies a rule to the gate until no other process has changed it meanwhile. Pauses the queue for `waitMs`. */
   const change = async <T extends { gate: LookupGate | null; waitMs?: number }>(
@@ -56,7 +76,7 @@ export const createLookupGates = ({ connection, prefix, probeDelaysMs, now, onCh
     known: LookupGate | null,
     rule: (gate: LookupGate | null) => T,
   ): Promise<T> => {
-    const keys = [keyOf(memberState, 'gate'), keyOf(memberState, 'limiter')];
+    const keys = [keyOf(prefix, memberState, 'gate'), keyOf(prefix, memberState, 'limiter')];
     for (let gate = known; ; ) {
       const next = rule(gate);
       const [read, written, pauseMs] = [write(gate), write(next.gate), next.waitMs ?? 0];

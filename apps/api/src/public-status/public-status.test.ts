@@ -144,7 +144,7 @@ test('what the workers observed is shown a few seconds later, by member state', 
     return france && france.asks > 0 && hungary && hungary.asks > 0 && { france, hungary };
   });
   expect(seen.france).toMatchObject({ health: 'ok', answered: 1, saturated: 0, p50_ms: expect.any(Number) });
-  expect(seen.hungary).toMatchObject({ health: 'down', answered: 0, saturated: 1 });
+  expect(seen.hungary).toMatchObject({ health: 'degraded', answered: 0, saturated: 1 });
 });
 
 test('a member state whose slots are taken shows how many requests wait, and how long', async () => {

@@ -68,9 +68,10 @@ const SHOWN_HEALTHS: readonly Health[] = ['ok', 'degraded', 'down'];
 /** The hours of one member state as a strip: one path for each health, one rectangle for each run of equal hours. */
 const strip = (hours: readonly Hour[], from: number, length: number): string => {
   const healths = new Array<Health>(length).fill('unknown');
-  for (const { hour, asked, answered } of hours) {
+  for (const { hour, asked, answered, saturated } of hours) {
     const position = Math.floor((Date.parse(hour) - from) / HOUR_MS);
-    if (asked > 0 && position >= 0 && position < length) healths[position] = healthOf(answered / asked);
+    if (asked > 0 && position >= 0 && position < length)
+      healths[position] = healthOf(answered / asked, saturated / asked);
   }
   const paths: Partial<Record<Health, string>> = {};
   for (let start = 0; start < length; ) {

@@ -2,6 +2,7 @@ import { presentStatus, presentUsage } from '@vat/contracts';
 import {
   COUNTED_WAITING,
   HISTORY_PERIOD_MS,
+  type MemberState,
   type MinuteTally,
   memberStateHealth,
   periodOf,
@@ -15,6 +16,8 @@ import type { ReadHistory } from './status-history.js';
 export type StatusDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
   readWaits: (now: Date, counted: number) => Promise<Wait[]>;
+  /** Null when it is unknown. */
+  readDownStates: () => Promise<ReadonlySet<MemberState> | null>;
   readHistory: ReadHistory;
   now: () => Date;
 };
@@ -30,13 +33,14 @@ const STATUS_CACHE_MS = 2_000;
 
 /** Reads the status of the member states. */
 export const readStatus =
-  ({ readMinutes, readWaits }: StatusDeps) =>
+  ({ readMinutes, readWaits, readDownStates }: StatusDeps) =>
   async (at: Date): Promise<ResponseTo<'getStatus'>['body']> => {
-    const [tallies, waits] = await Promise.all([
+    const [tallies, waits, down] = await Promise.all([
       readMinutes(new Date(at.getTime() - STATUS_WINDOW_MS)),
       readWaits(at, COUNTED_WAITING),
+      readDownStates(),
     ]);
-    return presentStatus(memberStateHealth(tallies, waits, at), at);
+    return presentStatus(memberStateHealth(tallies, waits, down, at), at);
   };
 
 /** The routes of /v1/usage and /v1/status. */

@@ -42,12 +42,12 @@ const secondsUntil = (end: Date | null): number | null => end && (end.getTime() 
 
 test('the minutes in which the lines waited decide, with all that delayed them', () => {
   const tallies = [tally(1, 90, 500, 60), tally(2, 90, 500, 60), tally(3, 240, 500, 240)];
-  expect(secondsUntil(estimate(600, outlookOf(tallies, [], NOW), before(2)))).toBe(600);
+  expect(secondsUntil(estimate(600, outlookOf(tallies, [], null, NOW), before(2)))).toBe(600);
 });
 
 test('before such a minute the durations of lookups do, less what others need', () => {
-  expect(secondsUntil(estimate(3_600, outlookOf([tally(1, 30, 1_000)], [], NOW)))).toBeGreaterThan(1_500);
-  const busy = outlookOf([tally(1, 120, 1_000), tally(2, 120, 1_000), tally(3, 120, 1_000)], [], NOW);
+  expect(secondsUntil(estimate(3_600, outlookOf([tally(1, 30, 1_000)], [], null, NOW)))).toBeGreaterThan(1_500);
+  const busy = outlookOf([tally(1, 120, 1_000), tally(2, 120, 1_000), tally(3, 120, 1_000)], [], null, NOW);
   expect(secondsUntil(estimate(360, busy))).toBeGreaterThan(1_200);
 });
 
@@ -59,12 +59,13 @@ test('without a recent lookup the usual speed of the hour decides, and without b
         outlookOf(
           [],
           every(() => 2),
+          null,
           NOW,
         ),
       ),
     ),
   ).toBe(1_000);
-  expect(estimate(1, outlookOf([], [], NOW))).toBeNull();
+  expect(estimate(1, outlookOf([], [], null, NOW))).toBeNull();
 });
 
 test('an hour that is usually half as fast takes twice as long', () => {
@@ -72,7 +73,7 @@ test('an hour that is usually half as fast takes twice as long', () => {
   const tallies = [tally(1, 120, 820, 120)];
   const endWith = (later: number): number => {
     const hours = every((hour) => (hour > 10 ? later : speed));
-    return Number(secondsUntil(estimate(3 * 7_200, outlookOf(tallies, hours, NOW), before(1))));
+    return Number(secondsUntil(estimate(3 * 7_200, outlookOf(tallies, hours, null, NOW), before(1))));
   };
   const thisHourS = 3_600 - 150;
   expect(endWith(speed / 2)).toBeCloseTo(thisHourS + 2 * (endWith(speed) - thisHourS), -1);
@@ -84,13 +85,21 @@ test.each<[StateOutlook['condition'], LookupEnd, number]>([
   ['ok', 'saturated', 60],
 ])('a member state is %s by its latest lookups', (condition, end, answered) => {
   const tallies = [tally(0, 30, 100, 0, end), tally(0, answered, 500), tally(3, 500, 500)];
-  expect(outlookOf(tallies, [], NOW).condition).toBe(condition);
+  expect(outlookOf(tallies, [], null, NOW).condition).toBe(condition);
+});
+
+test('a member state is down when the workers say so, although it answered a moment ago, and not down when they do not', () => {
+  const [answering, failing] = [[tally(0, 30, 500)], [tally(0, 30, 100, 0, 'unavailable')]];
+  expect(outlookOf(answering, [], true, NOW).condition).toBe('down');
+  expect(outlookOf([], [], true, NOW).condition).toBe('down');
+  expect(outlookOf(failing, [], false, NOW).condition).toBe('ok');
 });
 
 test('a batch that needs a member state that is down has no end yet', () => {
   const down = outlookOf(
     [tally(0, 30, 100, 0, 'unavailable')],
     every(() => 2),
+    null,
     NOW,
   );
   expect(estimate(1, down)).toBeNull();
@@ -121,6 +130,7 @@ const outlooks = fc
     outlookOf(
       tallies,
       hours.map(({ hour, perSecond }) => usual(hour, perSecond)),
+      null,
       NOW,
     ),
   );
@@ -179,8 +189,8 @@ test("a batch waits for the account's earlier ones and for its turn, and names w
   const forecast = forecastBatches({
     conditions: async () => ({
       outlooks: new Map<MemberState, StateOutlook>([
-        ['DE', outlookOf([tally(1, 60, 500, 60)], [], NOW)],
-        ['FR', outlookOf([tally(0, 30, 100, 0, 'unavailable')], [], NOW)],
+        ['DE', outlookOf([tally(1, 60, 500, 60)], [], null, NOW)],
+        ['FR', outlookOf([tally(0, 30, 100, 0, 'unavailable')], [], null, NOW)],
       ]),
       backlog: [
         { memberState: 'DE', accountId: 'me', requests: 120 },

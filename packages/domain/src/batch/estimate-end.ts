@@ -60,19 +60,28 @@ const usualSpeeds = (hours: readonly UsualHour[]) => {
 const LEAST_LOOKUPS = 2;
 const SATURATED_FROM = 0.5;
 
-/** The condition by the lookups of the current minute and the one before, or of all recent ones where these are too few. */
-const conditionOf = (tallies: readonly MinuteTally[], now: Date): StateOutlook['condition'] => {
+/**
+ * The condition by the lookups of the current minute and the one before, or of all recent ones where these are too few. `isDown`: what
+ * the workers share, null when that is unknown: lookups show it later, and there are few of them while it is down.
+ */
+const conditionOf = (tallies: readonly MinuteTally[], isDown: boolean | null, now: Date): StateOutlook['condition'] => {
+  if (isDown === true) return 'down';
   const latest = tallies.filter((tally) => now.getTime() - tally.minute.getTime() < 2 * MINUTE_MS);
   const of = lookupsOf(latest) >= LEAST_LOOKUPS ? latest : tallies;
   const lookups = lookupsOf(of);
   if (lookups < LEAST_LOOKUPS) return 'ok';
   const saturated = lookupsOf(of, 'saturated') / lookups;
   if (saturated >= SATURATED_FROM) return 'saturated';
-  return healthOf(lookupsOf(of, 'answered') / lookups) === 'down' ? 'down' : 'ok';
+  return isDown === null && healthOf(lookupsOf(of, 'answered') / lookups, saturated) === 'down' ? 'down' : 'ok';
 };
 
-/** The outlook of one member state. `tallies`: its counts of the last {@link RECENT_MS}. `hours`: its usual hours. */
-export const outlookOf = (tallies: readonly MinuteTally[], hours: readonly UsualHour[], now: Date): StateOutlook => {
+/** The outlook of one member state. `tallies`: its counts of the last {@link RECENT_MS}. `hours`: its usual hours. `isDown`: null when unknown. */
+export const outlookOf = (
+  tallies: readonly MinuteTally[],
+  hours: readonly UsualHour[],
+  isDown: boolean | null,
+  now: Date,
+): StateOutlook => {
   const lastWritten = now.getTime() - MINUTE_MS - WRITTEN_AFTER_MS;
   const last = Math.floor(lastWritten / MINUTE_MS) * MINUTE_MS;
   const minutes = Array.from({ length: MEASURED_MINUTES }, (_, n) => {
@@ -87,7 +96,7 @@ export const outlookOf = (tallies: readonly MinuteTally[], hours: readonly Usual
   const perSecond = speedOf(answered, busyMs);
   const others = sum(minutes.map(({ answered: all, lines }) => Math.max(0, all - lines)));
   return {
-    condition: conditionOf(tallies, now),
+    condition: conditionOf(tallies, isDown, now),
     minutes: minutes.map(({ at, lines }) => ({ at, lines })),
     recent: perSecond === null ? null : { perSecond, lookups: lookupsOf(tallies) },
     othersPerSecond: others / (minutes.length * (MINUTE_MS / 1_000)),

@@ -33,22 +33,27 @@ type ReadConditionsDeps = {
   readMinutes: (from: Date) => Promise<MinuteTally[]>;
   /** Changes with the hour; the caller may cache it for minutes. */
   readUsualHours: (now: Date) => Promise<UsualHour[]>;
+  /** Null when it is unknown. */
+  readDownStates: () => Promise<ReadonlySet<MemberState> | null>;
   readBacklog: (now: Date, memberStates: readonly MemberState[], limits: BacklogLimits) => Promise<Backlog[]>;
 };
 
 /** Reads what the member states do now and usually, and what waits for them. */
 export const readConditions =
-  ({ readMinutes, readUsualHours, readBacklog }: ReadConditionsDeps) =>
+  ({ readMinutes, readUsualHours, readDownStates, readBacklog }: ReadConditionsDeps) =>
   async (now: Date): Promise<Conditions> => {
-    const [tallies, hours, backlog] = await Promise.all([
+    const [tallies, hours, down, backlog] = await Promise.all([
       readMinutes(new Date(now.getTime() - RECENT_MS)),
       readUsualHours(now),
+      readDownStates(),
       readBacklog(now, MEMBER_STATES, BACKLOG_LIMITS),
     ]);
     const of = <T extends { memberState: MemberState }>(rows: readonly T[], memberState: MemberState) =>
       rows.filter((row) => row.memberState === memberState);
     return {
-      outlooks: new Map(MEMBER_STATES.map((code) => [code, outlookOf(of(tallies, code), of(hours, code), now)])),
+      outlooks: new Map(
+        MEMBER_STATES.map((code) => [code, outlookOf(of(tallies, code), of(hours, code), down && down.has(code), now)]),
+      ),
       backlog,
     };
   };
