@@ -2,15 +2,22 @@
 // `node scripts/docs.mjs` generates docs from the code; with `--check` it fails if one of them is outdated.
 // `npm run check` runs it after the build.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ERROR_CATALOGUE } from '@vat/domain';
+import { ERROR_CATALOGUE, LINE_ENDINGS, LINE_ERROR_CODES } from '@vat/domain';
 import { SECRET_SETTINGS, SETTINGS } from '@vat/runtime';
 
 /** Generates docs/errors.md from the error catalogue. */
 const errorsPage = () => {
-  const rows = Object.entries(ERROR_CATALOGUE).map(([code, spec]) => {
+  const answers = Object.entries(ERROR_CATALOGUE).filter(([, spec]) => !('lineOnly' in spec));
+  const rows = answers.map(([code, spec]) => {
     const extra = 'extra' in spec ? spec.extra.map((/** @type {string} */ name) => `\`${name}\``).join(', ') : '';
     return `| \`${code}\` | ${spec.status} | ${spec.message} | ${spec.remedy} | ${extra} | ${'retryable' in spec ? 'yes' : 'no'} |`;
   });
+  /** @param {readonly string[]} codes */
+  const listed = (codes) => codes.map((code) => `\`${code}\``).join(', ');
+  /** @type {Record<string, {message: string}>} */
+  const messages = { ...ERROR_CATALOGUE, ...LINE_ENDINGS };
+  const isAnswer = (/** @type {string} */ code) => answers.some(([other]) => other === code);
+  const ofLines = LINE_ERROR_CODES.filter((code) => !isAnswer(code));
   return `# Errors
 
 Made from \`packages/domain/src/errors.ts\` by \`node scripts/docs.mjs\`; do not edit.
@@ -21,6 +28,18 @@ as a \`Retry-After\` header too. "Again" says whether the very same call can suc
 | code | HTTP | what happened | what to do | extra fields | again |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## Errors of lines
+
+A line of a file that ended without a check has \`error\`, with \`code\` and \`message\`. The code is one of the table above
+(${listed(LINE_ERROR_CODES.filter(isAnswer))}) or one that no call is answered with.
+[batches.md](batches.md#the-lines) explains all of them.
+
+| code | what happened |
+|---|---|
+${ofLines.map((code) => `| \`${code}\` | ${messages[code]?.message} |`).join('\n')}
+
+\`reason\` of an abandoned request is ${listed(Object.keys(LINE_ENDINGS))}.
 `;
 };
 

@@ -11,6 +11,8 @@ export type ErrorSpec = {
   /** What to do about it; goes into the docs and the dashboard. */
   remedy: string;
   extra?: readonly string[];
+  /** No call is answered with it: it is only in `error` of a line of a file. */
+  lineOnly?: true;
 };
 
 /** A number with its digits in groups of three, as messages show it. */
@@ -105,6 +107,7 @@ export const ERROR_CATALOGUE = {
     status: 400,
     message: 'The reference is not 1 to 64 printable characters.',
     remedy: 'Shorten the reference or remove control characters.',
+    lineOnly: true,
   },
   BATCH_RUNNING: {
     status: 409,
