@@ -310,6 +310,11 @@ describe('certificatePdf', () => {
     }
   });
 
+  it('calls a format correct in Polish, where the word for a valid number means active', async () => {
+    const { text } = await readPdf(await draw(input({}, { language: 'pl' })));
+    expect(text).toMatch(/Format poprawny .*VIES aktywny /);
+  });
+
   it('is PDF/A-3b, with the record and what proves it attached byte for byte', async () => {
     const source = input();
     const bytes = await draw(source);

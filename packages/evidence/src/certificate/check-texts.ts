@@ -96,8 +96,11 @@ export const checkTexts = (check: CheckBody, language: DocumentLanguage): CheckT
     return lines.join('\n') || null;
   };
 
-  const outcome = ({ outcome: result, contradicts, code }: CheckEntry): string => {
-    const words = [texts.outcomes[result], ...(contradicts ? [texts.contradicts] : [])].join(', ');
+  const wordOf = ({ source, outcome }: CheckEntry): string =>
+    (source === 'syntax' && outcome === 'valid' && texts.validFormat) || texts.outcomes[outcome];
+  const outcome = (entry: CheckEntry): string => {
+    const { contradicts, code } = entry;
+    const words = [wordOf(entry), ...(contradicts ? [texts.contradicts] : [])].join(', ');
     return code ? `${words} (${code})` : words;
   };
 

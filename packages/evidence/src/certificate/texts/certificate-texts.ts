@@ -55,6 +55,8 @@ export type CertificateTexts = {
   /** Sources that have no name of their own. */
   sourceNames: Pick<Record<CheckSource, string>, 'syntax' | 'vies_confirmation'>;
   outcomes: Record<CheckOutcome, string>;
+  /** Of a format, where the word for a valid number does not fit one. */
+  validFormat?: string;
   contradicts: string;
   evidence: string;
   hash: string;

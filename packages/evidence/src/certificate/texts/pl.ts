@@ -81,6 +81,7 @@ export const pl: CertificateTexts = {
     not_found: 'nie znaleziono',
     skipped: 'pominięto',
   },
+  validFormat: 'poprawny',
   contradicts: 'sprzeczne',
   evidence: 'Dowody',
   hash: 'Skrót zapisu (hash)',
