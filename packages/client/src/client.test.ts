@@ -102,6 +102,25 @@ describe('a call', () => {
     }
   });
 
+  it('that follows events hands out again the one whose handling failed', async () => {
+    const [one, two, three] = ['evt_1', 'evt_2', 'evt_3'].map((event_id) => ({ event_id, body: {} }));
+    const follower = service.client.events('start');
+    const handled: string[] = [];
+    const handle = async (failing: string) => {
+      for await (const { event_id } of follower) {
+        if (event_id === failing) throw new Error('The disk is full.');
+        handled.push(event_id);
+      }
+    };
+    service.script({ body: { data: [one, two, three], last_event_id: 'evt_3' } });
+    expect(await failure(handle('evt_2'))).toMatchObject({ message: 'The disk is full.' });
+    expect([handled, follower.after()]).toEqual([['evt_1'], 'evt_1']);
+    service.script({ body: { data: [two, three], last_event_id: 'evt_3' } });
+    await failure(handle('evt_3'));
+    expect([handled, follower.after()]).toEqual([['evt_1', 'evt_2'], 'evt_2']);
+    expect(service.calls.at(-1)?.path).toMatch(/after=evt_1$/);
+  });
+
   it('is repeated with the same Idempotency-Key when no answer arrives, and with a given key', async () => {
     service.script('close', { status: 502, body: 'bad gateway' }, { status: 201, body: CHECK });
     await service.client.call('createCheck', { body: { vat_number: 'DE100' } });

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { PROJECT_ROOT, runProgram, startWorld, until, type World } from '@vat/testkit';
 import { runHere } from './command/run-here.fixture.js';
 import { openTools } from './open-tools.fixture.js';
+import { openScriptedService } from './scripted-service.fixture.js';
 import { verifyCheck } from './verify-check.js';
 
 const PACKAGE = path.join(PROJECT_ROOT, 'packages/client');
@@ -135,6 +136,26 @@ describe('a command', () => {
       expect.stringMatching(/^vat: The output could not be written: /),
     ]);
     await unwritable.close();
+  });
+
+  it('that follows events names none to continue after that it could not write', async () => {
+    const service = await openScriptedService();
+    const unwritable = await open(program, 'r');
+    const event = { event_id: 'evt_1', body: { event: 'webhook.test' } };
+    service.script({ body: { data: [event], last_event_id: 'evt_1' } }, 'wait');
+    const env = { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' };
+    const child = spawn(process.execPath, [program, 'listen', '--after', 'start', '--json'], {
+      ...{ env, stdio: ['ignore', unwritable.fd, 'pipe'] },
+    });
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    expect([await once(child, 'close'), stderr]).toEqual([
+      [2, null],
+      expect.stringMatching(/\nvat: The output could not be written: [^\n]*\ncontinue with --after start\n$/),
+    ]);
+    await Promise.all([unwritable.close(), service.close()]);
   });
 });
 

@@ -6,7 +6,7 @@ type EventsAfter = { data: Event[]; last_event_id: string | null };
 
 /** Events as they happen, without end. */
 export type EventFollower = AsyncIterable<Event> & {
-  /** Where to continue later: the `event_id` of the last event that was handed out, or `start`. */
+  /** Where to continue later: the `event_id` of the last event after which the next one was asked for, or `start`. */
   after: () => string;
 };
 
@@ -18,7 +18,10 @@ type Deps = Pick<Surroundings, 'now' | 'sleep'> & {
 /** A service that answers an empty page at once is not called more often than this. */
 const PAUSE_MS = 1_000;
 
-/** Follows the events after an `event_id`, or from the `start`. None is missed and none comes twice. */
+/**
+ * Follows the events after an `event_id`, or from the `start`. None is missed. One whose loop ended, by an error or `break`, counts
+ * as not handled and comes again.
+ */
 export const followEvents =
   ({ read, now, sleep }: Deps) =>
   (start: string, signal?: AbortSignal): EventFollower => {
@@ -28,8 +31,8 @@ export const followEvents =
         const readAt = now();
         const { data, last_event_id: last } = await read(place);
         for (const event of data) {
-          place = event.event_id;
           yield event;
+          place = event.event_id;
         }
         place = last ?? place;
         if (data.length === 0 && now() - readAt < PAUSE_MS) await sleep(PAUSE_MS, signal);

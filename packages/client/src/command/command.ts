@@ -29,6 +29,8 @@ export type Context = {
   client: () => Client;
   /** Prints lines to standard output: the result. */
   print: (...lines: string[]) => void;
+  /** Prints a line and resolves when it was written. Rejects when it could not be. */
+  write: (line: string) => Promise<void>;
   /** Prints a line to standard error: progress, and what a program that reads the result does not need. */
   note: (line: string) => void;
   /** `--json`: print the result as JSON. */
@@ -102,12 +104,17 @@ export const textOf = ({ flags }: Arguments, name: string): string | undefined =
   return typeof value === 'string' ? value : undefined;
 };
 
+/** Why a file cannot be read, by the code of the error. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be read',
+};
+
 /** The bytes of a file that an argument names. Throws {@link UsageError} when it cannot be read. */
 export const bytesOf = (file: string): Promise<Buffer<ArrayBuffer>> =>
   readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-    );
+    throw new UsageError(`${file} cannot be read: ${UNREADABLE[error.code ?? ''] ?? error.message}.`);
   });
 
 /** The whole number of an option; undefined without it. Throws {@link UsageError}. */

@@ -2,7 +2,8 @@ import { AbandonedError, ApiError, CheckHashError, ConnectionError } from '../er
 
 /** What to do about the errors that callers meet most; the messages of the others say it. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  UNAUTHORIZED: 'Set VAT_API_KEY to a key of your account; the dashboard shows them under Settings.',
+  UNAUTHORIZED:
+    'Set VAT_API_KEY to a key of your account. A key is shown only once, when it is created; create a new one on the dashboard under Settings.',
   TEST_KEY_NOT_ALLOWED: 'Use a live key: test keys have no batches, coverages or dossiers.',
   QUOTA_EXCEEDED: 'Wait until then, or move to a larger plan.',
   TOO_MANY_BATCHES: 'Wait until one of them is completed.',

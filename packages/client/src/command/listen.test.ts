@@ -21,9 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-const listen = async (words: string[], enough: (line: string) => boolean) => {
+const listen = async (words: string[], enough: (line: string) => boolean, write?: (line: string) => Promise<void>) => {
   const env = { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' };
-  const ended = await runHere(['listen', ...words], env, enough);
+  const ended = await runHere(['listen', ...words], env, enough, write);
   return { ...ended, paths: service.calls.map(({ path }) => path) };
 };
 const page = (data: unknown[], last: unknown) => ({ body: { data, last_event_id: last } });
@@ -108,6 +108,19 @@ test('continues where it was when the service does not answer for a while', asyn
   expect(paths.slice(0, 3).map((path) => path.replace(/.*after=/, ''))).toEqual([
     ...['start', EVENTS[0]?.event_id, EVENTS[0]?.event_id],
   ]);
+});
+
+test.each([
+  ['ENOSPC', 2, /^continue with --after (evt_\w+)$/],
+  ['EPIPE', 0, /^the reader of the output has gone; .* the last event that it read, at most (evt_\w+)$/],
+])('an event that cannot be written (%s) is not one to continue after', async (code, exit, last) => {
+  service.script(page(EVENTS, LAST));
+  const write = async (line: string) => {
+    if (line.includes(EVENTS[2]?.event_id ?? '')) throw Object.assign(new Error('not written'), { code });
+  };
+  const ended = await listen(['--after', 'start'], () => false, write);
+  const [, place] = ended.stderr.map((line) => last.exec(line)).find((found) => found) ?? [];
+  expect([ended.code, ended.stdout.length, place]).toEqual([exit, 2, EVENTS[1]?.event_id]);
 });
 
 test.each([

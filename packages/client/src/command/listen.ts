@@ -25,6 +25,12 @@ const subjectOf = ({ body }: Event): string => {
 const showEvent = (event: Event): string =>
   `${event.created_at}  ${event.event_id}  ${event.type}${event.test ? ' (test)' : ''}  ${subjectOf(event)}`.trimEnd();
 
+/** Where to continue. A pipe holds some 100 events, and what was in it is lost when its reader closes it. */
+const continuation = (place: string, unwritten: NodeJS.ErrnoException | undefined): string =>
+  unwritten?.code === 'EPIPE'
+    ? `the reader of the output has gone; continue with --after and the last event that it read, at most ${place}`
+    : `continue with --after ${place}`;
+
 /** Posts an event as a delivery of the webhook, and returns what came of it. Never throws. */
 const forward = async (url: string, secret: string, { event_id: id, type, body }: Event): Promise<string> => {
   const text = JSON.stringify(body);
@@ -57,7 +63,7 @@ export const listen: Command = {
     'forward-to': ['URL', 'post each event to this address, signed like a delivery of the webhook'],
     secret: ['SECRET', 'whsec_… to sign with; by default a new one, which is printed'],
   },
-  run: async (args, { client, print, note, json, signal }) => {
+  run: async (args, { client, write, note, json, signal }) => {
     const url = textOf(args, 'forward-to');
     if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
       throw new UsageError(
@@ -71,24 +77,29 @@ export const listen: Command = {
     const follower = vat.events(textOf(args, 'after') ?? (await vat.newestEvent({ signal })), { type, signal });
     note(`following ${vat.baseUrl}; Ctrl-C ends it`);
     if (url !== undefined) note(`forwarding to ${url}, signed with ${secret}`);
+    let unwritten: NodeJS.ErrnoException | undefined;
     const follow = async (): Promise<void> => {
       for await (const event of follower) {
-        print(json ? JSON.stringify(event) : showEvent(event));
+        // Only an event that was written is one to continue after.
+        await write(json ? JSON.stringify(event) : showEvent(event)).catch((error: NodeJS.ErrnoException) => {
+          unwritten = error;
+          throw error;
+        });
         if (url !== undefined) note(await forward(url, secret, event));
       }
     };
     try {
       for (;;) {
         await follow().catch((error: unknown) => {
-          if (signal.aborted || !isTemporary(error)) throw error;
+          if (signal.aborted || error === unwritten || !isTemporary(error)) throw error;
           note(`${explainError(error)} Trying again.`);
         });
         await wait(PAUSE_MS, undefined, { signal });
       }
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!signal.aborted && unwritten?.code !== 'EPIPE') throw error;
     } finally {
-      note(`continue with --after ${follower.after()}`);
+      note(continuation(follower.after(), unwritten));
     }
     return EXIT.ok;
   },

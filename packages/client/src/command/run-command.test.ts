@@ -17,6 +17,7 @@ test.each<[string, string[], RegExp, Record<string, string>?]>([
   ['an unknown command', ['chekc'], /^vat: There is no command chekc\. Write one of: check, batch/],
   ['a wait that is no number', ['check', 'DE100', '--wait', 'long'], /--wait is a whole number/],
   ['a missing file', ['batch', 'none.csv'], /^vat: none\.csv cannot be read: there is no such file/],
+  ['a folder', ['batch', '.'], /^vat: \. cannot be read: it is a folder\.$/],
   ['results without --wait', ['batch', 'a.csv', '--out', 'b.csv'], /^vat: --out needs --wait/],
   ['a time-out without --wait', ['batch', 'a.csv', '--timeout', '9'], /^vat: --timeout needs --wait\.$/],
   [

@@ -40,6 +40,8 @@ const HELP = [
 export type Process = {
   env: Readonly<Record<string, string | undefined>>;
   print: (text: string) => void;
+  /** Prints as `print` does, and resolves when it was written. Rejects when it could not be. */
+  write: (text: string) => Promise<void>;
   note: (text: string) => void;
   signal: AbortSignal;
 };
@@ -73,7 +75,7 @@ const report = (error: unknown, json: boolean, { print, note }: Pick<Process, 'p
 /** Runs one command and resolves to its exit code. Never rejects. */
 export const runCommand = async (
   words: readonly string[],
-  { env, print, note, signal }: Process,
+  { env, print, write, note, signal }: Process,
 ): Promise<ExitCode> => {
   const [name = '', ...rest] = words;
   // Also when the arguments cannot be parsed, a program that wanted JSON gets it.
@@ -95,6 +97,7 @@ export const runCommand = async (
     const context: Context = {
       client: () => createClient(connectionFrom(env, given), { userAgent: 'vat-command' }),
       print: (...lines) => print(lines.join('\n')),
+      write,
       note,
       json,
       signal,

@@ -74,6 +74,7 @@ test('ends by Ctrl-C, and says nothing about the dossier', async () => {
   const ended = runCommand(['verify', path.join(EVIDENCE, 'fixtures/dossier-coverage.zip')], {
     ...{ env: {}, signal: stopping.signal },
     ...{ print: (text) => void printed.push(text), note: (text) => void notes.push(text) },
+    write: async (text) => void printed.push(text),
   });
   stopping.abort(new Error('Interrupted.'));
   expect([await ended, printed, notes]).toEqual([2, [], ['vat: Interrupted.']]);

@@ -33,7 +33,7 @@ export const checkSums = (files: DossierFiles, report: ReportBuilder): void => {
     if (digest !== undefined && digest !== sha256) report.problem('file_changed', { file: path });
   }
   report.count({ files: files.size });
-  report.passed(`${files.size} files are those that SHA256SUMS names, unchanged.`);
+  report.passed(`${listed.size} files are those that SHA256SUMS names, unchanged.`);
 };
 
 /** The checks of a dossier by id: the hash (hex), the stated time in seconds since 1970, and the body. */
