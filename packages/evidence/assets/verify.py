@@ -8,7 +8,8 @@
 
 Needs Python 3.8 and OpenSSL 1.1.1 or later. Reads the dossier, changes nothing in it and runs nothing that is in it.
 Prints "ok" for each thing that is correct, "note" for information, and "WRONG" for each problem. The exit code is 0 only
-if there is no problem, 1 if there is one, and 2 if the dossier could not be checked, for example without OpenSSL.
+if there is no problem, 1 if there is one, and 2 if the dossier could not be checked, for example without OpenSSL, or the
+result could not be printed.
 
 --json prints an object with these keys. Later versions may add keys and codes; `version` changes if one is removed or
 gets another meaning.
@@ -20,8 +21,8 @@ gets another meaning.
                    "does_not_hold" or "not_checked"
     exit_code      0, 0, 1 or 2
     reason         why the dossier could not be checked: {"code", "message"}; otherwise null
-    counts         the numbers of files, checks, exchanges, requests, anchors, proofs, timestamps and supplies, as far
-                   as they were counted
+    counts         the numbers of files, checks, exchanges, requests, anchors, proofs, timestamps (of single checks),
+                   supplies, stamps (all that hold) and development_stamps, as far as they were counted
     problems       {"code", "message", "meaning", "action", "file", "check_id", "vat_number"} for each problem, at most
                    1000; the last three are null if they do not apply. The codes are the keys of KINDS below
     problem_count  the number of all problems
@@ -31,6 +32,12 @@ The service publishes this file with its SHA-256 at GET /verifier. Use that copy
 dossier.
 """
 import sys
+
+# Older versions must still parse this file, or they would end with a traceback and the exit code of a problem.
+if sys.version_info < (3, 8):
+    sys.stderr.write('Python %d.%d is too old: verify.py needs Python 3.8 or later. This says nothing about the dossier.\n'
+                     % tuple(sys.version_info[:2]))
+    sys.exit(2)
 
 # Without -I, Python searches the folder of this file for modules first, and that folder may contain planted modules. So
 # the search path is reduced to Python's own library before anything else is imported. `sys` is part of the interpreter,
@@ -94,6 +101,7 @@ OID_SIGNED_DATA, OID_TST_INFO = bytes.fromhex('2a864886f70d010702'), bytes.fromh
 GRANTED, GRANTED_WITH_CHANGES = b'\0', b'\1'
 OID_RSA, OID_EC = bytes.fromhex('2a864886f70d010101'), bytes.fromhex('2a8648ce3d0201')
 OID_PSS, OID_MGF1 = bytes.fromhex('2a864886f70d01010a'), bytes.fromhex('2a864886f70d010108')
+OID_CONTENT_TYPE, OID_MESSAGE_DIGEST = bytes.fromhex('2a864886f70d010903'), bytes.fromhex('2a864886f70d010904')
 # The signed attributes that contain the hash of the signer's certificate; the older attribute contains the SHA-1.
 OID_NAMED, OID_NAMED_V2 = bytes.fromhex('2a864886f70d010910020c'), bytes.fromhex('2a864886f70d010910022f')
 # SHA-256, SHA-384 and SHA-512, and the signature algorithms with each.
@@ -101,6 +109,16 @@ HASHES = ['sha256', 'sha384', 'sha512']
 DIGESTS = [bytes.fromhex('6086480165030402' + end) for end in ('01', '02', '03')]
 RSA_SIGNATURES = [bytes.fromhex('2a864886f70d0101' + end) for end in ('0b', '0c', '0d')]
 EC_SIGNATURES = [bytes.fromhex('2a8648ce3d0403' + end) for end in ('02', '03', '04')]
+# Why a time-stamp does not verify, by what openssl prints about it.
+NOT_TRUSTED = 'its certificate does not lead to a trusted root, or was not valid then'
+REASONS = (
+    ('certificate purpose', 'its certificate is not for time-stamping alone'),
+    ('[Vv]erify error', NOT_TRUSTED),
+    # The issuer and serial number beside the hash of the certificate are compared by openssl alone ("ess").
+    ('signature failure|digest failure|message digest|verification failure|SignerInfo_verify|OSSL_ESS|ess ',
+     'its signature is invalid'),
+    ('asn1|ASN1|d2i|c2i', 'a part of it cannot be read'),
+)
 PEM = '-----BEGIN CERTIFICATE-----\n%s-----END CERTIFICATE-----\n'
 PEM_BLOCK = b'-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----'
 # `seconds`: the time, since 1970; `authority`: its names; `development`: whether it is a development authority; `signer`: the
@@ -130,8 +148,8 @@ ADVICE = {
     'seal': ('Nothing independent shows when this dossier was made, or that it is unchanged since then.',
              'Export the dossier again. If you received it from somebody else, ask for the original.'),
     'stamp': ('This time-stamp proves nothing about the time.',
-              'Export the dossier again. If you used --roots, make sure that the file contains the root certificates of the '
-              'authority that issued the time-stamp.'),
+              'If you used --roots, make sure that the file contains the root certificates of all authorities that stamped '
+              'the dossier, also of earlier ones. Otherwise export the dossier again.'),
     'expired': ('The certificate of this time-stamp had expired before the dossier was made. Whoever obtained its key after '
                 'that could have made the time-stamp.',
                 'Do not rely on its time. The content is proved since the later time-stamp that is named, or since the '
@@ -210,11 +228,26 @@ def printable(text):
     return ''.join(c if c.isprintable() else '\\u%04x' % ord(c) for c in text)
 
 
+class Unwritten(BaseException):
+    """Standard output cannot be written. Not an Exception, as those are problems of the dossier."""
+
+
+def put(text):
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        raise Unwritten(error)
+
+
+def conclude(text):
+    if not context['json']:
+        put(text)
+
+
 def print_line(kind, text):
     if kind in printed:
         printed[kind].append(text)
-    if not context['json']:
-        print('%-5s %s' % (kind, printable(text)), flush=True)
+    conclude('%-5s %s' % (kind, printable(text)))
 
 
 def report_problem(code, **named):
@@ -380,6 +413,10 @@ def check_sums(found):
 
 # --- RFC 3161 time-stamps -----------------------------------------------------------------------------------------
 
+class WrongStamp(Exception):
+    """A time-stamp that can be read does not verify."""
+
+
 def der(data, at=0):
     """Reads one ASN.1 element: its tag, its content, and where it ends. The encoding is DER, but indefinite lengths are
     accepted, because some authorities use them."""
@@ -397,6 +434,14 @@ def der(data, at=0):
     if start + length > len(data):
         raise ValueError('truncated')
     return tag, data[start:start + length], start + length
+
+
+def has_form(data):
+    """Whether all elements inside an element can be read."""
+    try:
+        return all(has_form(content) for tag, content in elements(data) if tag & 0x20)
+    except Exception:
+        return False
 
 
 def encode(tag, content):
@@ -447,30 +492,35 @@ def certificates_in(fields):
     return [encode(tag, content) for kind, value in fields[3:] if kind == 0xa0 for tag, content in elements(value)]
 
 
-def parse_stamp(data):
-    """The hash function and the stamped hash in an RFC 3161 response, and the Stamp."""
-    fields = signed_data(data)
+def info_of(fields):
+    """The signed content of a time-stamp: an encoded TSTInfo."""
     (_, kind), (_, wrapped) = elements(fields[2][1], 0x06, 0xa0)
     (tag, octets), = elements(wrapped)
+    if kind != OID_TST_INFO:
+        raise ValueError('not a time-stamp')
     # Some authorities split the octets into several elements.
-    octets = b''.join(piece for _, piece in elements(octets, 0x04)) if tag == 0x24 else octets
-    (_, content), = elements(octets, 0x30)
+    return b''.join(piece for _, piece in elements(octets, 0x04)) if tag == 0x24 else octets
+
+
+def parse_stamp(fields, stamped):
+    """The Stamp in an RFC 3161 response, or None if it is one of something else than the bytes `stamped`."""
+    (_, content), = elements(info_of(fields), 0x30)
     info = elements(content, 0x02, 0x06, 0x30, 0x02, 0x18)
     (_, algorithm), (_, imprint) = elements(info[2][1], 0x30, 0x04)
-    if kind != OID_TST_INFO or algorithm_of(algorithm) not in DIGESTS:
+    if info[0][1] != b'\1' or algorithm_of(algorithm) not in DIGESTS:
         raise ValueError('not a time-stamp of a SHA-256, SHA-384 or SHA-512')
-    moment = re.fullmatch(r'(\d{14})(?:\.\d+)?Z', info[4][1].decode('ascii')).group(1)
-    when = time.strptime(moment, '%Y%m%d%H%M%S')
+    moment = re.fullmatch(r'(\d{14})(?:\.\d+)?Z', info[4][1].decode('ascii'))
+    if not moment:
+        raise ValueError('its time cannot be read')
+    when = time.strptime(moment.group(1), '%Y%m%d%H%M%S')
+    if imprint != hashlib.new(HASHES[DIGESTS.index(algorithm_of(algorithm))], stamped).digest():
+        return None
     names = common_names(b''.join(certificates_in(fields)))
     development = info[1][1] == DEVELOPMENT_POLICY
     authority = ', '.join(names) or 'an authority without a name'
-    issued = signer_of(fields)[1][1]
-    signers = [certificate for certificate in certificates_in(fields) if issuer_and_serial(certificate) == issued]
-    others = tuple(one for one in certificates_in(fields) if one not in signers and has_expiry(one))
-    if not signers:
-        raise ValueError('its signer is none of its certificates')
-    stamp = Stamp(calendar.timegm(when), authority, development, signers[0], others)
-    return HASHES[DIGESTS.index(algorithm_of(algorithm))], imprint, stamp
+    signer = signing_certificate(fields)
+    others = tuple(one for one in certificates_in(fields) if one != signer and has_expiry(one))
+    return Stamp(calendar.timegm(when), authority, development, signer, others)
 
 
 def algorithm_of(content):
@@ -534,23 +584,52 @@ def has_expiry(certificate):
         return False
 
 
-def check_named_certificate(signer, certificates):
-    """Raises if the signature does not cover the hash of the signer's certificate (RFC 5035). Otherwise another certificate
-    with the same key could replace it. `openssl ts` checks this, `openssl cms` does not."""
-    mine = [certificate for certificate in certificates if issuer_and_serial(certificate) == signer[1][1]]
-    attributes = [elements(attribute, 0x06, 0x31) for _, attribute in elements(signer[3][1])]
-    named = [(kind, values) for (_, kind), (_, values) in attributes if kind in (OID_NAMED, OID_NAMED_V2)]
-    if len(mine) != 1 or not named:
-        raise ValueError('its signature does not name one of its certificates')
-    for kind, values in named:
-        (_, value), = elements(values, 0x30)
-        listed = elements(value, 0x30)[0][1]
-        first = elements(elements(listed, 0x30)[0][1])
-        name = 'sha1' if kind == OID_NAMED else 'sha256'
+def signing_certificate(fields):
+    """The certificate in a time-stamp that its signer names."""
+    issued = signer_of(fields)[1][1]
+    try:
+        mine = [one for one in certificates_in(fields) if one[0] == 0x30 and issuer_and_serial(one) == issued]
+    except (ValueError, IndexError):
+        raise WrongStamp('one of its certificates cannot be read')
+    if len(mine) != 1:
+        raise WrongStamp('its signer is none of its certificates')
+    return mine[0]
+
+
+def attribute_of(signer, kind):
+    """The single value of a signed attribute, or None."""
+    attributes = [elements(attribute) for _, attribute in elements(signer[3][1])]
+    found = [value for named, (_, values) in attributes if named == (0x06, kind) for value in elements(values)]
+    if len(found) > 1:
+        raise WrongStamp('it has an attribute twice')
+    return found[0] if found else None
+
+
+def check_attributes(fields, certificate):
+    """Raises WrongStamp if the signed attributes do not fit the content and the certificate of the signer. The signature must
+    cover the hash of that certificate (RFC 5035), or another one with the same key could replace it. `openssl ts` checks
+    this for the certificate in certs/ if it is there, and `openssl cms` does not."""
+    signer = signer_of(fields)
+    if attribute_of(signer, OID_CONTENT_TYPE) != (0x06, OID_TST_INFO):
+        raise WrongStamp('it signs something else')
+    digest = elements(signer[2][1], 0x06)[0][1]
+    if digest not in DIGESTS:
+        raise ValueError('it uses another hash function')
+    name = HASHES[DIGESTS.index(digest)]
+    if attribute_of(signer, OID_MESSAGE_DIGEST) != (0x04, hashlib.new(name, info_of(fields)).digest()):
+        raise WrongStamp('its signature covers other content')
+    named = [(name, attribute_of(signer, kind)) for kind, name in ((OID_NAMED, 'sha1'), (OID_NAMED_V2, 'sha256'))]
+    if not any(value for _, value in named):
+        raise WrongStamp('its signature does not name one of its certificates')
+    for name, (_, value) in (one for one in named if one[1]):
+        first = elements(elements(elements(value, 0x30)[0][1], 0x30)[0][1])
         if first[0][0] == 0x30:
             name = HASHES[DIGESTS.index(algorithm_of(first.pop(0)[1]))]
-        if first[0] != (0x04, hashlib.new(name, mine[0]).digest()):
-            raise ValueError('its signature names another certificate')
+        if first[0] != (0x04, hashlib.new(name, certificate).digest()):
+            raise WrongStamp('its signature names another certificate')
+    kinds = OID_RSA, RSA_SIGNATURES[DIGESTS.index(digest)], OID_EC, EC_SIGNATURES[DIGESTS.index(digest)]
+    if not is_pss(signer) and elements(signer[4][1], 0x06)[0][1] not in kinds:
+        raise WrongStamp('its signature is not of the kind that it names')
 
 
 def intermediates():
@@ -572,19 +651,16 @@ def check_unsigned(data, seconds, roots):
     """
     fields, certificates = signed_data(data), certificates_in(signed_data(data))
     signer = signer_of(fields)
-    version, (_, issued), (_, digest), _, (_, signature), *_ = signer
+    version, _, (_, digest), _, (_, signature), *_ = signer
     (_, listed), = elements(fields[1][1], 0x30)
     number = DIGESTS.index(algorithm_of(digest))
     status = elements(elements(elements(data, 0x30)[0][1], 0x30)[0][1], 0x02)
     plain = status[0][1] == GRANTED and [tag for tag, _ in status[1:]] in ([], [0x30])
     if not plain or fields[0][1] != b'\3' or version[1] != b'\1' or algorithm_of(listed) != DIGESTS[number]:
         raise ValueError('it does not have the form of a time-stamp')
-    # The parameters of RSA-PSS contain its hash function; they were compared before.
-    expected = (OID_RSA, RSA_SIGNATURES[number], OID_EC, EC_SIGNATURES[number])
-    if not is_pss(signer) and algorithm_of(signature) not in expected:
-        raise ValueError('its signature is not of the kind that it names')
-    if issued not in {issuer_and_serial(certificate) for certificate in certificates}:
-        raise ValueError('its signer is none of its certificates')
+    # The parameters of RSA-PSS contain its hash function; they were compared before. Others have none.
+    if not is_pss(signer):
+        algorithm_of(signature)
     listed_certificates = certificates_of(read(ROOTS) + intermediates())
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, '%d.pem' % number) for number in range(len(certificates) + 1)]
@@ -602,8 +678,8 @@ def check_unsigned(data, seconds, roots):
 
 def verify_signature(data, stamp, stamped, seconds, roots):
     """Runs openssl on a time-stamp and returns the completed process. `openssl ts` does not support RSA-PSS, so
-    `openssl cms` verifies such a time-stamp. What only `openssl ts` checks is checked here: that there is one signer, and
-    which certificate the signature names. The stamped hash was compared before."""
+    `openssl cms` verifies such a time-stamp. What only `openssl ts` checks was checked before: that there is one signer, which
+    certificate the signature names, and the stamped hash."""
     trusted = ['-CAfile', path_of(roots), '-partial_chain', '-attime', str(seconds)]
     has_intermediates = b'BEGIN CERTIFICATE' in intermediates()
     fields = signed_data(data)
@@ -617,9 +693,8 @@ def verify_signature(data, stamp, stamped, seconds, roots):
                 file.write(intermediates())
             untrusted = ['-untrusted', copy] if has_intermediates else []
             return openssl('ts', '-verify', '-data', path_of(stamped), '-in', path_of(stamp), *trusted, *untrusted)
-    check_named_certificate(signer, certificates_in(fields))
     if pss_digest(signer[4][1]) != algorithm_of(signer[2][1]):
-        raise ValueError('its signature is not of the kind that it names')
+        raise ValueError('RSA-PSS with two hash functions')
     token = elements(elements(data, 0x30)[0][1], 0x30, 0x30)[1]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'token.der')
@@ -630,22 +705,45 @@ def verify_signature(data, stamp, stamped, seconds, roots):
                        '-no-CApath', *trusted, *untrusted)
 
 
+def check_signature(data, stamp, stamped, parsed, roots):
+    """Raises WrongStamp with the reason if openssl rejects a time-stamp."""
+    reason = failure_of(verify_signature(data, stamp, stamped, parsed.seconds, roots))
+    if reason == NOT_TRUSTED and roots != ROOTS and os.path.isfile(path_of(ROOTS)):
+        if not failure_of(verify_signature(data, stamp, stamped, parsed.seconds, ROOTS)):
+            reason = 'the root certificate of its authority (%s) is not in the file of --roots' % parsed.authority
+            if parsed.development:
+                reason += '. It is a development authority, whose time-stamps prove nothing about time'
+    if reason:
+        raise WrongStamp(reason)
+
+
+def failure_of(done):
+    """Why openssl rejected a time-stamp, or None. `done`: its completed process."""
+    output = (done.stdout + done.stderr).decode('utf-8', 'replace')
+    if done.returncode == 0 and re.search('Verification: OK|erification successful', output):
+        return None
+    lines = output.split('\n')
+    raw = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
+    return next((reason for pattern, reason in REASONS if re.search(pattern, output)), raw)
+
+
 def check_stamp(stamp, stamped, roots):
     """Returns the problem of a time-stamp (its kind and what it names) and None, or None and the Stamp."""
     try:
         data = read(stamp)
-        name, imprint, parsed = parse_stamp(data)
-        if imprint != hashlib.new(name, read(stamped)).digest():
+        fields = signed_data(data)
+        parsed = parse_stamp(fields, read(stamped))
+        if parsed is None:
             return ('stamp_of_other', {'file': stamp, 'stamped': stamped}), None
-        done = verify_signature(data, stamp, stamped, parsed.seconds, roots)
-        output = done.stdout + done.stderr
-        if done.returncode == 0 and re.search(b'Verification: OK|erification successful', output):
-            if stamped == SUMS:
-                check_unsigned(data, parsed.seconds, roots)
-            return None, parsed
-        lines = output.decode('utf-8', 'replace').split('\n')
-        reason = next((line.split(':', 4)[-1] for line in lines if 'error:' in line), lines[0])
-        return ('stamp_wrong', {'file': stamp, 'reason': reason}), None
+        check_attributes(fields, parsed.signer)
+        check_signature(data, stamp, stamped, parsed, roots)
+        if stamped == SUMS:
+            check_unsigned(data, parsed.seconds, roots)
+        return None, parsed
+    except WrongStamp as wrong:
+        if has_form(data):
+            return ('stamp_wrong', {'file': stamp, 'reason': wrong}), None
+        return ('stamp_unreadable', {'file': stamp, 'reason': 'not a time-stamp'}), None
     # Untrusted bytes can cause any exception (a number too large, elements nested too deeply). All are one problem.
     except Exception as error:
         return ('stamp_unreadable', {'file': stamp, 'reason': error}), None
@@ -713,7 +811,8 @@ def find_expiry(stamp, roots):
     expiries = {expiry_of(certificate) for certificate in known.union(stamp.others)}
     with tempfile.TemporaryDirectory() as folder:
         signer = pem_file(folder, 'signer.pem', [stamp.signer])
-        others = pem_file(folder, 'others.pem', sorted(known.union(stamp.others)))
+        # openssl takes the first that fits. In a time-stamp may be a changed copy of one that is in certs/.
+        others = pem_file(folder, 'others.pem', [*sorted(known), *stamp.others])
         for moment in sorted({last} | {at for at in expiries if stamp.seconds <= at < last}, reverse=True):
             # openssl treats the last second, which is still valid, as expired.
             done = openssl('verify', '-partial_chain', '-attime', str(moment - 1), '-no-CApath', '-CAfile', path_of(roots),
@@ -1189,7 +1288,8 @@ def verify(roots_given):
     stamps = check_stamps(found, roots) if roots else {}
     stamps = check_expired(stamps, anchors, linked, anchor_of, roots)
     check_times(checked, anchors, anchor_of, manifest['created_at'], stamps)
-    return sum(stamp.development for stamp in stamps.values())
+    context['counts'].update(stamps=len(stamps), development_stamps=sum(stamp.development for stamp in stamps.values()))
+    return SUMS in stamps and stamps[SUMS].development
 
 
 def unpack(path, folder):
@@ -1340,7 +1440,9 @@ def main():
     arguments.add_argument('--roots', metavar='PEM', help='root certificates to trust instead of those in certs/')
     arguments.add_argument('--json', action='store_true', help='print the result as one JSON object')
     given = arguments.parse_args()
-    sys.stdout.reconfigure(errors='backslashreplace')
+    # None if it is closed.
+    if sys.stdout:
+        sys.stdout.reconfigure(errors='backslashreplace')
     context['json'] = given.json
     path = os.path.abspath(given.dossier or os.path.dirname(os.path.abspath(__file__)))
     # An empty text, such as that of a variable that is not set, is no file; it must not mean the roots of the dossier.
@@ -1372,7 +1474,7 @@ def finish(code, result=None, reason=None):
     """Prints the JSON object of --json, and returns the exit code."""
     if context['json']:
         own = {'name': 'verify.py', 'sha256': sha256(read(os.path.abspath(__file__))).hex()}
-        print(json.dumps({
+        put(json.dumps({
             'format': 'vat-evidence-verification', 'version': 1, 'verifier': own, 'result': result or RESULTS[code],
             'exit_code': code, 'reason': reason, 'counts': context['counts'], 'problems': problems,
             'problem_count': context['problem_count'], 'passed': printed['ok'], 'notes': printed['note'],
@@ -1381,24 +1483,18 @@ def finish(code, result=None, reason=None):
 
 
 def not_checked(code, message):
-    if not context['json']:
-        print_line('-', message)
-        print('NOT CHECKED: this says nothing about the dossier.')
+    print_line('-', message)
+    conclude('NOT CHECKED: this says nothing about the dossier.')
     return finish(2, reason={'code': code, 'message': message})
-
-
-def conclude(text):
-    if not context['json']:
-        print(text)
 
 
 def report(roots):
     """Verifies the dossier, prints the result and returns the exit code."""
     print_line('note', 'this verifier has the SHA-256 %s: the service publishes it at GET /verifier'
                % sha256(read(os.path.abspath(__file__))).hex())
-    development = 0
+    is_seal_development = False
     try:
-        development = verify(roots)
+        is_seal_development = verify(roots)
     except FileNotFoundError as error:
         path = os.path.relpath(error.filename, context['dossier']) if error.filename else error
         report_problem('rest_missing', file=path)
@@ -1413,14 +1509,30 @@ def report(roots):
         return finish(1)
     print_line('note', 'the files match their time-stamps and each other; who made them is not proved by that. '
                        'README.txt explains how to compare them with what the service gave to others')
+    development = context['counts']['development_stamps']
     if development:
-        print_line('note', '%d time-stamp(s) come from a DEVELOPMENT authority: they match the files, but they are worth '
-                           'nothing as evidence of time, because no independent party holds its key' % development)
+        print_line('note', '%d of %d time-stamp(s) come from a DEVELOPMENT authority: they match the files, but they are worth '
+                           'nothing as evidence of time, because no independent party holds its key. The time-stamp of the '
+                           'whole dossier is %sone of them'
+                   % (development, context['counts']['stamps'], '' if is_seal_development else 'not '))
         conclude('ALL HOLDS, except that development time-stamps prove nothing about time.')
         return finish(0, 'holds_development')
     conclude('ALL HOLDS.')
     return finish(0)
 
 
+def run():
+    """Runs main. Ends with 2 if the output cannot be written, without a word if its reader has gone, as other programs do."""
+    try:
+        return main()
+    except Unwritten as unwritten:
+        # At its end, Python would try again to write what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        error, = unwritten.args
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write('The output cannot be written: %s.\n' % error.strerror)
+        return 2
+
+
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run())

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { PROJECT_ROOT, provideAuditorTools } from '@vat/testkit';
 import { runCommand } from './run-command.js';
 import { runHere } from './run-here.fixture.js';
+import { VERDICTS } from './verify-dossier.js';
 
 /** The first test of a clone may have to fetch python3 and openssl. */
 const WITH_TOOLS_MS = 90_000;
@@ -68,6 +69,12 @@ test(
   },
   WITH_TOOLS_MS,
 );
+
+test('says how many of the time-stamps prove nothing', () => {
+  expect(VERDICTS.holds_development({ stamps: 12, development_stamps: 9 })).toMatch(
+    / but 9 of its 12 time-stamps come from a development authority /,
+  );
+});
 
 test('ends by Ctrl-C, and says nothing about the dossier', async () => {
   const [stopping, printed, notes] = [new AbortController(), [] as string[], [] as string[]];

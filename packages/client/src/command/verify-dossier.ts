@@ -11,12 +11,13 @@ const EXITS: Record<DossierReport['result'], ExitCode> = {
   not_checked: EXIT.failed,
 };
 
-const VERDICTS: Record<DossierReport['result'], string> = {
-  holds: 'The dossier holds.',
-  holds_development:
-    'The dossier holds, but its time-stamps come from a development authority and prove nothing about time.',
-  does_not_hold: 'The dossier does not hold.',
-  not_checked: 'The dossier could not be checked.',
+/** The last line. Of time-stamps from before TSA_URL was set, it says how many they are. */
+export const VERDICTS: Record<DossierReport['result'], (counts: DossierReport['counts']) => string> = {
+  holds: () => 'The dossier holds.',
+  holds_development: ({ stamps, development_stamps: development }) =>
+    `The dossier holds, but ${development} of its ${stamps} time-stamps come from a development authority and prove nothing about time.`,
+  does_not_hold: () => 'The dossier does not hold.',
+  not_checked: () => 'The dossier could not be checked.',
 };
 
 /** What the JSON object is, as `verify.py --json` prints it. */
@@ -39,13 +40,13 @@ const readDossier = async (file: string): Promise<Blob> => {
 };
 
 /** A report for people, in the order of `verify.py`. */
-const showReport = ({ result, reason, passed, notes, problems, problem_count: count }: DossierReport): string[] => [
+const showReport = ({ result, reason, counts, passed, notes, problems, ...more }: DossierReport): string[] => [
   ...passed.map((sentence) => `ok     ${sentence}`),
   ...problems.flatMap(({ message, meaning, action }) => [`WRONG  ${message}`, `       ${meaning} ${action}`]),
-  ...(count > problems.length ? [`WRONG  … and ${count - problems.length} more`] : []),
+  ...(more.problem_count > problems.length ? [`WRONG  … and ${more.problem_count - problems.length} more`] : []),
   ...notes.map((sentence) => `note   ${sentence}`),
   ...(reason ? [reason.message] : []),
-  VERDICTS[result],
+  VERDICTS[result](counts),
 ];
 
 /** `vat verify` */

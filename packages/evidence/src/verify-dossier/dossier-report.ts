@@ -26,6 +26,7 @@ export type DossierReport = {
   /** `holds_development`: it holds, but development time-stamps prove nothing about time. */
   result: 'holds' | 'holds_development' | 'does_not_hold' | 'not_checked';
   reason: { code: NotCheckedCode; message: string } | null;
+  /** `stamps`: all time-stamps that hold; `development_stamps`: those of them that prove nothing about time. */
   counts: Record<string, number>;
   /** At most {@link MAX_LISTED}. */
   problems: DossierProblem[];

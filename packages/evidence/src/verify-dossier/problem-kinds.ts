@@ -35,7 +35,7 @@ export const ADVICE = {
   stamp: {
     meaning: 'This time-stamp proves nothing about the time.',
     action:
-      'Export the dossier again. If you used --roots, make sure that the file contains the root certificates of the authority that issued the time-stamp.',
+      'If you used --roots, make sure that the file contains the root certificates of all authorities that stamped the dossier, also of earlier ones. Otherwise export the dossier again.',
   },
   expired: {
     meaning:

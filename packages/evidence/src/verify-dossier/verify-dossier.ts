@@ -16,7 +16,7 @@ import {
   readText,
   secondsOf,
 } from './read-content.js';
-import { DossierFiles, readDossierZip } from './read-dossier-zip.js';
+import { DossierFiles, readDossierZip, SUMS } from './read-dossier-zip.js';
 
 /** How far a verification is: a step, and its part that is done. */
 export type DossierProgress = { step: 'files' | 'records' | 'time-stamps'; done: number; total: number };
@@ -44,7 +44,11 @@ const nameNumbers = (files: DossierFiles, { numbers }: ReportBuilder): void => {
   }
 };
 
-const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProgress }: Options): Promise<number> => {
+const checkDossier = async (
+  files: DossierFiles,
+  report: ReportBuilder,
+  { onProgress }: Options,
+): Promise<DevelopmentStamps> => {
   nameNumbers(files, report);
   checkSums(files, report);
   const manifest = parseObject(readText(files, 'manifest.json'));
@@ -80,8 +84,16 @@ const checkDossier = async (files: DossierFiles, report: ReportBuilder, { onProg
   const timed = { checks, anchors, proved, createdAt, stamps };
   checkTimes(timed, report);
   noteProvedTimes(timed, report);
-  return [...stamps.values()].filter(({ development }) => development).length;
+  const development = [...stamps.values()].filter((stamp) => stamp.development).length;
+  report.count({ stamps: stamps.size, development_stamps: development });
+  return { development, total: stamps.size, ofSeal: stamps.get(SUMS)?.development === true };
 };
+
+/** How many time-stamps are of a development authority, and whether that of the whole dossier is. */
+type DevelopmentStamps = { development: number; total: number; ofSeal: boolean };
+
+const developmentNote = ({ development, total, ofSeal }: DevelopmentStamps): string =>
+  `${development} of ${counted(total, 'time-stamp comes', 'time-stamps come')} from a development authority: they match the files, but they are worth nothing as evidence of time, because no independent party holds its key. The time-stamp of the whole dossier is ${ofSeal ? '' : 'not '}one of them.`;
 
 const WHO_MADE_IT =
   'The files match their time-stamps and each other; who made them is not proved by that. README.txt in the dossier explains how to compare them with what the service gave to others.';
@@ -94,7 +106,7 @@ export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<D
   const report = openReport();
   const onRead = (done: number, total: number) => options.onProgress?.({ step: 'files', done, total });
   let files = new DossierFiles();
-  let development = 0;
+  let stamped: DevelopmentStamps = { development: 0, total: 0, ofSeal: false };
   try {
     if (!globalThis.crypto?.subtle)
       throw new NotChecked(
@@ -102,7 +114,7 @@ export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<D
         'This browser verifies time-stamps only on pages that were opened over https. Open this page over https, or verify the dossier with verify.py.',
       );
     files = await readDossierZip(zip, report, onRead);
-    development = await checkDossier(files, report, options);
+    stamped = await checkDossier(files, report, options);
   } catch (error) {
     if (error instanceof NotChecked)
       return report.finish({ reason: { code: error.code, message: error.message }, development: 0 });
@@ -110,16 +122,10 @@ export const verifyDossier = async (zip: Blob, options: Options = {}): Promise<D
     // Untrusted bytes can cause any error (values nested too deeply, numbers too large). All are one problem.
     else report.problem('unreadable', { file: files.lastRead, reason: (error as Error).message });
   }
+  const { development } = stamped;
   const end = report.finish({ reason: null, development });
   if (end.problem_count > 0) return end;
   report.note(WHO_MADE_IT);
-  if (development > 0)
-    report.note(
-      counted(
-        development,
-        'time-stamp comes from a development authority: it matches the file, but is worth nothing as evidence of time, because no independent party holds its key.',
-        'time-stamps come from a development authority: they match the files, but they are worth nothing as evidence of time, because no independent party holds its key.',
-      ),
-    );
+  if (development > 0) report.note(developmentNote(stamped));
   return report.finish({ reason: null, development });
 };

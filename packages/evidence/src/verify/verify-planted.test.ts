@@ -156,9 +156,44 @@ describe('a dossier with planted code', () => {
 });
 
 describe('the verifier', () => {
-  it('is one program that Python 3.8 can parse', async () => {
-    const parse = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 8))';
+  it('is one program that Python 3.6 can parse, so that it can say that Python is too old', async () => {
+    const parse = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 6))';
     expect(await auditor.run('python3', ['-I', '-c', parse, VERIFIER])).toEqual({ code: 0, output: '' });
+    const tooOld = {
+      code: 2,
+      output: expect.stringMatching(/^Python 3\.[67] is too old: [^\n]*3\.8 or later\.[^\n]*\n$/),
+    };
+    const old = 'import runpy, sys; sys.version_info = (3, 6, 15); runpy.run_path(sys.argv[-1], run_name="__main__")';
+    expect(await auditor.run('python3', ['-I', '-c', old, VERIFIER])).toEqual(tooOld);
+    // In verify.sh, as the only python3 of the machine.
+    const programs = await auditor.makeFolder();
+    await writeFile(path.join(programs, 'python3'), `#!/bin/sh\nexec "$REAL" -I -c '${old}' "$2"\n`, { mode: 0o755 });
+    const shell = 'REAL=$(command -v python3) PATH="$1:$PATH" exec sh "$2"';
+    expect(await auditor.run('sh', ['-c', shell, 'sh', programs, path.join(auditor.original, 'verify.sh')])).toEqual(
+      tooOld,
+    );
+    for (const python of ['python3.6', 'python3.7']) {
+      const { code, output } = await auditor.run('sh', ['-c', '"$1" -I "$2"', 'sh', python, VERIFIER]);
+      // 127: this machine does not have it.
+      if (code !== 127) expect({ code, output }).toEqual(tooOld);
+    }
+  });
+
+  it('ends with 2 and without a traceback if its output cannot be written', async () => {
+    const run = (script: string, ...args: string[]) =>
+      auditor.run('sh', ['-c', script, 'sh', VERIFIER, auditor.original, ...args]);
+    for (const more of ['', '--json']) {
+      // The reader of the pipe ends at once.
+      const closed = await run(`{ python3 -I "$1" "$2" ${more}; echo "ended with $?" >&2; } | true`);
+      expect(closed.output).toBe('ended with 2\n');
+      // Standard output is open for reading only.
+      const unwritable = await run(`python3 -I "$1" "$2" ${more} 1</dev/null`);
+      expect(unwritable).toEqual({
+        code: 2,
+        output: expect.stringMatching(/^The output cannot be written: [^\n]*\n$/),
+      });
+    }
+    expect(await run('python3 -I "$1" "$2" >&-')).toEqual({ code: 0, output: '' });
   });
 
   it('runs with every Python from 3.8 on that this machine has', async () => {

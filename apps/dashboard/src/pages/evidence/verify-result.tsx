@@ -4,15 +4,22 @@ import { count, counted } from '../../parts/format.js';
 /** Problems of one meaning that are listed. */
 const MAX_LISTED = 50;
 
-const VERDICTS: Record<DossierReport['result'], { holds: boolean; word: string; text: string }> = {
+type Verdict = { holds: boolean; word: string; text: string };
+
+const VERDICTS: Record<Exclude<DossierReport['result'], 'holds_development'>, Verdict> = {
   holds: { holds: true, word: 'All holds.', text: 'Nothing was changed since the time-stamps, and all parts agree.' },
-  holds_development: {
-    holds: true,
-    word: 'All holds, except the times.',
-    text: 'Nothing was changed, and all parts agree, but development time-stamps prove nothing about time.',
-  },
   does_not_hold: { holds: false, word: 'Does not hold.', text: '' },
   not_checked: { holds: false, word: 'Not verified.', text: '' },
+};
+
+const verdictOf = ({ result, counts }: DossierReport): Verdict => {
+  if (result !== 'holds_development') return VERDICTS[result];
+  const { stamps = 0, development_stamps: development = 0 } = counts;
+  return {
+    holds: true,
+    word: development < stamps ? 'All holds, except some times.' : 'All holds, except the times.',
+    text: `Nothing was changed, and all parts agree, but ${count(development)} of ${counted(stamps, 'time-stamp comes', 'time-stamps come')} from a development authority and prove nothing about time.`,
+  };
 };
 
 const COUNTED = [
@@ -39,7 +46,7 @@ const ProblemGroup = ({ problems }: { problems: readonly DossierProblem[] }) => 
 
 /** The report of a verification: the result, the problems by what they mean, what was verified, and what to know about it. */
 export const VerifyResult = ({ fileName, report }: { fileName: string; report: DossierReport }) => {
-  const { holds, word, text } = VERDICTS[report.result];
+  const { holds, word, text } = verdictOf(report);
   const meanings = [...new Set(report.problems.map(({ meaning }) => meaning))];
   const unlisted = report.problem_count - report.problems.length;
   const counts = COUNTED.filter(([key]) => report.counts[key]).map(([key, one, many]) =>
