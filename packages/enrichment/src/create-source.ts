@@ -71,7 +71,7 @@ export const createSource =
       const result = await searchFor(subject, signal);
       if ('call' in result)
         return {
-          answer: readAnswer(definition, result.call, subject),
+          answer: readAnswer(definition, result.call, subject, today),
           exchange: exchangeOf(definition.name, result.call),
         };
       const { skip: detail, code } = result;

@@ -78,7 +78,7 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
   const dayOf = () => (definition.shared ? deps.today(definition.shared.timeZone) : null);
 
   const recordResult = (call: RecordedCall, subject: EnrichmentSubject, day: string | null): void => {
-    const { outcome } = readAnswer(definition, call, subject);
+    const { outcome } = readAnswer(definition, call, subject, deps.today);
     if (call.end === 'aborted') circuit.aborted();
     else if (outcome === 'unavailable' || outcome === 'timeout') circuit.failed();
     else if (outcome !== 'blocked') circuit.answered();

@@ -53,7 +53,7 @@ export const probeSources = async (deps: ProbeSourcesDeps): Promise<Probe[]> => 
     const counted = shared && countSearch(name, today(shared.timeZone)).catch(() => undefined);
     const call = await callsOf(definition)(request, timeoutMs);
     await counted;
-    const { outcome, code, detail } = readAnswer(definition, call, subject);
+    const { outcome, code, detail } = readAnswer(definition, call, subject, today);
     const ok = outcome === 'found' || outcome === 'not_found';
     return {
       ...{ name, ok, ms: call.durationMs, status: call.response?.status ?? null },

@@ -22,6 +22,7 @@ const callWith = (status: number, body: string): RecordedCall => ({
   error: null,
 });
 
+const TODAY = '2026-11-20';
 const definitions: SourceDefinition[] = [plWhiteList, czAres, roAnaf, frRechercheEntreprises, fiPrh, deEvatr, gleif];
 const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
   pl_white_list: (thing) => ({
@@ -83,7 +84,7 @@ const found: Record<EnrichmentSourceName, (thing: unknown) => unknown> = {
 };
 
 const accept = (definition: SourceDefinition, status: number, json: unknown) => {
-  const answer = readAnswer(definition, callWith(status, JSON.stringify(json)), SUBJECTS[definition.name]);
+  const answer = readAnswer(definition, callWith(status, JSON.stringify(json)), SUBJECTS[definition.name], () => TODAY);
   expect(answer.detail?.length ?? 1).toBeLessThanOrEqual(300);
   expect(answer.code?.length ?? 1).toBeLessThanOrEqual(100);
   for (const text of [answer.detail, answer.code]) expect(text ?? 'x').not.toMatch(/[\p{Cc}\p{Cs}]/u);

@@ -1,7 +1,7 @@
 import type { CheckEntry, EnrichmentSubject, SourceFacts } from '@vat/domain';
 import { isHtml, type RecordedCall, readJson } from '@vat/outgoing';
 import { ANSWER_CAP_BYTES } from './open-source-calls.js';
-import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts } from './source-definition.js';
+import type { DetailPairs, SourceDefinition, SourceReading, StatedFacts, Today } from './source-definition.js';
 
 /** The maximum length of an entry's `detail`, in UTF-16 code units. */
 export const DETAIL_LENGTH = 300;
@@ -103,7 +103,12 @@ const unreadable = (body: Uint8Array, json: unknown): string => {
  * Maps a call to an outcome, in the same way for every source: only the source's own JSON is `found` or `not_found`; an
  * HTML page, a 404 without that JSON (an API that moved) or a 5xx is no answer. Never throws.
  */
-export const readAnswer = (definition: SourceDefinition, call: RecordedCall, subject: EnrichmentSubject): Answer => {
+export const readAnswer = (
+  definition: SourceDefinition,
+  call: RecordedCall,
+  subject: EnrichmentSubject,
+  today: Today,
+): Answer => {
   const { response } = call;
   if (response === null) return unanswered(call);
   const { status, body } = response;
@@ -112,7 +117,8 @@ export const readAnswer = (definition: SourceDefinition, call: RecordedCall, sub
   const http = `HTTP ${status}`;
   const json = readJson(body);
   const ok = status >= 200 && status < 300;
-  const read = () => (ok ? definition.read(json, subject) : (definition.readRefusal?.(json, status, subject) ?? null));
+  const read = () =>
+    ok ? definition.read(json, subject, today) : (definition.readRefusal?.(json, status, subject, today) ?? null);
   const reading = json === undefined ? null : read();
   const code = storedCode(reading);
 

@@ -19,10 +19,12 @@ export type SourceReading = {
   contradicts?: boolean;
 };
 
+/** The calendar day in a time zone, YYYY-MM-DD. */
+export type Today = (timeZone: string) => string;
+
 /** What a request may depend on besides its subject. */
 type RequestContext = {
-  /** YYYY-MM-DD in a time zone. */
-  today: (timeZone: string) => string;
+  today: Today;
   /** The source's {@link DailyList}; null when it has none or it could not be read. */
   list: readonly string[] | null;
 };
@@ -41,7 +43,7 @@ type SharedSearch = {
   size: number;
   /** The number to search; subjects with the same number count once. */
   numberOf: (subject: EnrichmentSubject) => string;
-  createRequest: (numbers: readonly string[], today: RequestContext['today']) => SourceRequest;
+  createRequest: (numbers: readonly string[], today: Today) => SourceRequest;
   /** The time zone of the day in which the searches are counted. */
   timeZone: string;
 };
@@ -66,9 +68,9 @@ export type SourceDefinition = {
   /** The request, or the reason why none is possible (the entry is then `skipped`). */
   createRequest: (subject: EnrichmentSubject, context: RequestContext) => SourceRequest | { skip: string };
   /** Reads the JSON of a 2xx answer; null when it has another shape than this source documents. */
-  read: (json: unknown, subject: EnrichmentSubject) => SourceReading | null;
+  read: (json: unknown, subject: EnrichmentSubject, today: Today) => SourceReading | null;
   /** Reads the JSON of any other status; null means that the status decides. With a 5xx only `code` is used. */
-  readRefusal?: (json: unknown, status: number, subject: EnrichmentSubject) => SourceReading | null;
+  readRefusal?: (json: unknown, status: number, subject: EnrichmentSubject, today: Today) => SourceReading | null;
   dailyList?: DailyList;
   shared?: SharedSearch;
   /** Minimum milliseconds between the starts of two calls of the fleet, for a source with a rate limit. */

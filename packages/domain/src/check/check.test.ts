@@ -22,7 +22,7 @@ const bodyOf = (request: Partial<typeof REQUEST>, answer: Partial<Answer> = {}) 
 test('without a trader there is no match, and the grade is that of the sources', () => {
   expect(bodyOf({})).toMatchObject({ trader: null, match: null, evidence_grade: 'named' });
   expect(bodyOf({}, { name: null, address: null })).toMatchObject({ match: null, evidence_grade: 'basic' });
-  expect(bodyOf({ entries: [entry({ facts: { name: 'Müller Bau' } })] }).evidence_grade).toBe('corroborated');
+  expect(bodyOf({ entries: [entry({ facts: { status: 'AKTIVNI' } })] }).evidence_grade).toBe('corroborated');
   expect(bodyOf({ entries: [entry({ contradicts: true })] }).evidence_grade).toBe('named');
 });
 

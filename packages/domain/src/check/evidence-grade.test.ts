@@ -1,4 +1,5 @@
 import type { CheckEntry } from '../check/entry.js';
+import { ENRICHMENT_SOURCES } from '../check-sources.js';
 import type { PartScore, TraderScore } from '../match/match-trader.js';
 import type { TraderMatch } from '../trader.js';
 import { type GradedCheck, gradeEvidence } from './evidence-grade.js';
@@ -21,6 +22,7 @@ const CONSULTED = { requester_vat_number: 'DE123456788', consultation_number: 'W
 const register = (change: Partial<CheckEntry>): Pick<CheckEntry, 'source' | 'outcome' | 'facts' | 'contradicts'> => ({
   source: 'cz_ares',
   outcome: 'found',
+  facts: { status: 'AKTIVNI' },
   ...change,
 });
 const EVATR = register({ source: 'de_evatr', facts: { receipt: 'c4e53ec694b7c2a6' } });
@@ -54,15 +56,40 @@ test('a source with name and address makes it named', () => {
   );
 });
 
-test('a national register that found the trader makes it corroborated; GLEIF and eVatR do not', () => {
+test('a national register that states the registration makes it corroborated; GLEIF and eVatR do not', () => {
   expect(grade({ checks: [register({})] })).toBe('corroborated');
   expect(grade({ checks: [register({ outcome: 'not_found' })] })).toBe('basic');
-  expect(grade({ checks: [register({ facts: { registered_until: '2020-12-31' } })] })).toBe('basic');
-  const french = { source: 'fr_recherche_entreprises' } as const;
-  expect(grade({ checks: [register({ ...french, facts: { status: 'A' } })] })).toBe('corroborated');
-  expect(grade({ checks: [register({ ...french, facts: { status: 'C' } })] })).toBe('basic');
+  expect(grade({ checks: [register({ facts: { status: 'AKTIVNI', registered_until: '2020-12-31' } })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'gleif' })] })).toBe('basic');
   expect(grade({ checks: [register({ source: 'de_evatr' })] })).toBe('basic');
+});
+
+const SINCE = { registered_since: '2001-02-03' };
+const NUMBERS = { vat_numbers: ['FR83404833048'] };
+const REGISTERED_IN_ROMANIA = 'INREGISTRAT din data 01.01.2006';
+test.each([
+  ['pl_white_list', 'corroborated', { status: 'Czynny' }],
+  ['pl_white_list', 'basic', { register_id: '123456789', receipt: 'x', ...SINCE }],
+  ['cz_ares', 'basic', { register_id: '25123891' }],
+  ['cz_ares', 'basic', { status: 'SOMETHING_NEW' }],
+  ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, ...SINCE }],
+  ['ro_anaf', 'basic', { status: REGISTERED_IN_ROMANIA }],
+  ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', ...SINCE }],
+  ['ro_anaf', 'basic', { status: `${REGISTERED_IN_ROMANIA}; INACTIV`, ...SINCE }],
+  ['fr_recherche_entreprises', 'corroborated', { status: 'A', ...NUMBERS }],
+  ['fr_recherche_entreprises', 'basic', { status: 'C', ...NUMBERS }],
+  ['fr_recherche_entreprises', 'basic', { status: 'A' }],
+  ['fi_prh', 'corroborated', { status: 'VAT-liable for business activity', ...SINCE }],
+  ['fi_prh', 'basic', { legal_form: 'Public limited company', register_id: '2077474-0' }],
+] as const)('what %s must state: %s with %j', (source, expected, facts) => {
+  expect(grade({ checks: [register({ source, facts: { ...facts } })] })).toBe(expected);
+});
+
+test('a register that states nothing does not corroborate', () => {
+  for (const source of ENRICHMENT_SOURCES) {
+    expect(grade({ checks: [{ source, outcome: 'found' }] })).toBe('basic');
+    expect(grade({ checks: [register({ source, facts: { name: 'Acme' } })] })).toBe('basic');
+  }
 });
 
 test('a consultation number for the requester, or an id of eVatR, makes it qualified when no detail was given', () => {

@@ -1,4 +1,5 @@
 import type { CheckEntry } from '../check/entry.js';
+import { SANDBOX_REGISTERED, type SourceFacts } from '../check/facts.js';
 import type { CheckSource } from '../check-sources.js';
 import { AGREES_FROM } from '../match/agreement.js';
 import type { TraderScore } from '../match/match-trader.js';
@@ -24,26 +25,27 @@ export type GradedCheck = {
 };
 
 /**
- * Registers in which a member state lists its own companies. eVatR relays another state's answer, and GLEIF's records are the
- * companies' own statements, so neither agrees independently.
+ * How each register in which a member state lists its own companies states that the trader is registered for VAT. A register
+ * that lists the trader and does not state this agrees to nothing. eVatR relays another state's answer, and GLEIF's records are
+ * the companies' own statements, so neither agrees independently.
  */
-const NATIONAL_REGISTERS: ReadonlySet<CheckSource> = new Set([
-  'pl_white_list',
-  'cz_ares',
-  'ro_anaf',
-  'fr_recherche_entreprises',
-  'fi_prh',
-]);
-
-/** The status of an entry that has ended, in a register that does not always state its end. */
-const ENDED: Partial<Record<CheckSource, string>> = { fr_recherche_entreprises: 'C' };
+const STATES_REGISTRATION: Partial<Record<CheckSource, (facts: SourceFacts) => boolean>> = {
+  pl_white_list: ({ status }) => status === 'Czynny',
+  cz_ares: ({ status }) => status === 'AKTIVNI',
+  // The start of the VAT registration. The status is that of the taxpayer, which may have been struck off or declared inactive.
+  ro_anaf: ({ registered_since, status = '' }) => registered_since !== undefined && !/^RADI|INACTIV$/.test(status),
+  // A list that lacks the number contradicts. A ceased company keeps its entry.
+  fr_recherche_entreprises: ({ status, vat_numbers }) => status !== 'C' && (vat_numbers ?? []).length > 0,
+  // The start of the VAT registration; a company that is only in the trade register has none.
+  fi_prh: ({ registered_since }) => registered_since !== undefined,
+};
 
 /** A register whose entry has ended lists a trader of the past. */
-const corroborates = ({ source, outcome, facts }: GradedCheck['checks'][number]): boolean =>
-  NATIONAL_REGISTERS.has(source) &&
-  outcome === 'found' &&
-  facts?.registered_until === undefined &&
-  (facts?.status === undefined || facts.status !== ENDED[source]);
+const corroborates = ({ source, outcome, facts }: GradedCheck['checks'][number]): boolean => {
+  const states = STATES_REGISTRATION[source];
+  if (!states || outcome !== 'found' || !facts || facts.registered_until !== undefined) return false;
+  return facts.status === SANDBOX_REGISTERED || states(facts);
+};
 
 const agrees = (check: GradedCheck, field: TraderField): boolean => {
   if (check.trader_match?.[field] === 'valid') return true;

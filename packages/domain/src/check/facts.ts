@@ -25,6 +25,9 @@ export type SourceFacts = {
   matches?: FactMatches;
 };
 
+/** The status in which the sandbox lists a trader, in place of a register's own word. */
+export const SANDBOX_REGISTERED = 'Sandbox: registered';
+
 /** The order in which people read facts. */
 export const FACT_NAMES = [
   'name',

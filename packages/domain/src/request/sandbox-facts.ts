@@ -1,5 +1,5 @@
 import type { CheckEntry } from '../check/entry.js';
-import type { MatchLetter, SourceFacts } from '../check/facts.js';
+import { type MatchLetter, SANDBOX_REGISTERED, type SourceFacts } from '../check/facts.js';
 import type { Answer } from '../check/upstream.js';
 import type { EnrichmentSourceName } from '../check-sources.js';
 import { agreementOf } from '../match/agreement.js';
@@ -43,7 +43,7 @@ const registerEntry = (
   const facts = {
     ...(answer.name === null ? {} : { name: answer.name }),
     ...(answer.address === null ? {} : { address: answer.address.replaceAll('\n', ', ') }),
-    status: isListed ? 'Sandbox: registered' : 'Sandbox: not registered',
+    status: isListed ? SANDBOX_REGISTERED : 'Sandbox: not registered',
     register_id: `SANDBOX-${vatNumber}`,
     ...(source === 'fr_recherche_entreprises' ? { vat_numbers: isListed ? [vatNumber] : [] } : {}),
     ...(source === 'pl_white_list' ? { receipt: `SANDBOX-${vatNumber}` } : {}),

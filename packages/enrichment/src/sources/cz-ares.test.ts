@@ -32,6 +32,14 @@ test('searches by IČO and returns the state in the VAT register', async () => {
   });
 });
 
+test('states the end of a subject, unless it is to come', async () => {
+  await withLocalSource('cz_ares', json({ ...FOUND, datumZaniku: '2024-06-30' }), async ({ source, answer }) => {
+    expect((await source.consult(subject)).entry.facts?.registered_until).toBe('2024-06-30');
+    answer(json({ ...FOUND, datumZaniku: '2099-06-30' }));
+    expect((await source.consult(subject)).entry.facts).not.toHaveProperty('registered_until');
+  });
+});
+
 test('a 404 from ARES itself means that the subject is unknown', async () => {
   const answer = { kod: 'NENALEZENO', popis: 'Nenalezeno', subKod: 'VYSTUP_SUBJEKT_NENALEZEN' };
   await withLocalSource('cz_ares', json(answer, 404), async ({ source }) => {

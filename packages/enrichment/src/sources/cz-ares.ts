@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText, optional, readAs } from '../register-fields.js';
+import { lenientText, optional, pastEnd, readAs } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const answerSchema = z.object({
@@ -30,7 +30,7 @@ export const czAres: SourceDefinition = {
     /^\d{8}$/.test(national)
       ? { path: `/ekonomicke-subjekty-v-be/rest/ekonomicke-subjekty/${national}` }
       : { skip: 'not an IČO of eight digits (a natural person or VAT group)' },
-  read: readAs(answerSchema, (data, { national }) => {
+  read: readAs(answerSchema, (data, { national }, today) => {
     if (data.ico !== null && data.ico.padStart(8, '0') !== national) return null;
     const vat = data.seznamRegistraci?.stavZdrojeDph ?? null;
     // Members of a VAT group are registered through the group.
@@ -43,7 +43,7 @@ export const czAres: SourceDefinition = {
         address: data.sidlo?.textovaAdresa ?? null,
         legal_form: data.pravniForma,
         status: vat,
-        registered_until: data.datumZaniku,
+        registered_until: pastEnd(data.datumZaniku, today('Europe/Prague')),
         register_id: data.ico ?? national,
       },
       detail: [

@@ -1,7 +1,7 @@
 import type { EnrichmentSubject, FactMatches, MatchLetter } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText, optional, readAs } from '../register-fields.js';
-import type { DailyList, SourceDefinition, SourceReading } from '../source-definition.js';
+import { lenientText, optional, pastEnd, readAs } from '../register-fields.js';
+import type { DailyList, SourceDefinition, SourceReading, Today } from '../source-definition.js';
 
 const letter = optional(z.enum(['A', 'B', 'C', 'D']));
 const answerSchema = z.object({
@@ -65,7 +65,7 @@ const matchesOf = (answer: z.output<typeof answerSchema>, subject: EnrichmentSub
   };
 };
 
-const read = readAs(answerSchema, (answer, subject: EnrichmentSubject): SourceReading => {
+const read = readAs(answerSchema, (answer, subject: EnrichmentSubject, today: Today): SourceReading => {
   const { status, id, anfrageZeitpunkt, gueltigAb, gueltigBis } = answer;
   const outcome = (Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined) ?? 'unavailable';
   const matches = matchesOf(answer, subject);
@@ -73,7 +73,13 @@ const read = readAs(answerSchema, (answer, subject: EnrichmentSubject): SourceRe
     outcome,
     code: status,
     contradicts: (outcome === 'found' && !subject.valid) || (outcome === 'not_found' && subject.valid),
-    facts: { status, registered_since: gueltigAb, registered_until: gueltigBis, receipt: id, matches },
+    facts: {
+      status,
+      registered_since: gueltigAb,
+      registered_until: pastEnd(gueltigBis, today('Europe/Berlin')),
+      receipt: id,
+      matches,
+    },
     detail: [
       ['status', status],
       ['request id', id],
@@ -121,5 +127,5 @@ export const deEvatr = {
         }
       : { skip: 'no requester' },
   read,
-  readRefusal: (json, _status, subject) => read(json, subject),
+  readRefusal: (json, _status, subject, today) => read(json, subject, today),
 } satisfies SourceDefinition;

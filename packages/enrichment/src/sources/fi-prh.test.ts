@@ -100,6 +100,45 @@ test('an ended VAT registration contradicts the verdict, and a missing one does 
   });
 });
 
+test.each([
+  { how: 'an element that is null', more: [null], contradicts: true, since: '1994-06-01' },
+  { how: 'an element that cannot be read', more: ['x'], contradicts: undefined, since: undefined },
+])('$how beside an ended registration: contradicts $contradicts', async ({ more, contradicts, since }) => {
+  const [company] = FOUND.companies;
+  const ended = { ...company?.registeredEntries[2], endDate: '2020-12-31' };
+  const answer = json({ companies: [{ ...company, registeredEntries: [ended, ...more] }] });
+  await withLocalSource('fi_prh', answer, async ({ source }) => {
+    const { entry } = await source.consult(subject);
+    expect([entry.contradicts, entry.facts?.registered_since]).toEqual([contradicts, since]);
+    expect(entry.facts?.name).toBe('Nokia Oyj');
+  });
+});
+
+test('one unreadable element of a list that decides nothing hides only itself', async () => {
+  const [company] = FOUND.companies;
+  const answer = json({ companies: [{ ...company, names: ['x', ...(company?.names ?? [])] }] });
+  await withLocalSource('fi_prh', answer, async ({ source }) => {
+    expect((await source.consult(subject)).entry.facts?.name).toBe('Nokia Oyj');
+  });
+});
+
+test('a registration or company that ends later has not ended', async () => {
+  const [company] = FOUND.companies;
+  const [trade, , vat] = company?.registeredEntries ?? [];
+  const ending = { ...company, endDate: '2099-12-31', registeredEntries: [trade, { ...vat, endDate: '2026-11-21' }] };
+  await withLocalSource(
+    'fi_prh',
+    json({ companies: [ending] }),
+    async ({ source }) => {
+      const { entry } = await source.consult(subject);
+      expect(entry).not.toHaveProperty('contradicts');
+      expect(entry.facts).toMatchObject({ registered_since: '1994-06-01' });
+      expect(entry.facts).not.toHaveProperty('registered_until');
+    },
+    { today: (timeZone) => (timeZone === 'Europe/Helsinki' ? '2026-11-20' : 'wrong zone') },
+  );
+});
+
 test('states the end of a company that has ended, with or without a VAT registration', async () => {
   const [company] = FOUND.companies;
   const ended = { ...company, endDate: '2024-06-30' };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { lenientList, lenientText, readAs } from '../register-fields.js';
+import { lenientList, lenientText, pastEnd, readAs, wholeList } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const descriptionsSchema = lenientList(z.object({ languageCode: lenientText, description: lenientText }));
 const companySchema = z.object({
   businessId: z.object({ value: z.string() }),
   names: lenientList(z.object({ name: lenientText, type: lenientText, endDate: lenientText })),
-  registeredEntries: lenientList(
+  registeredEntries: wholeList(
     z.object({
       register: lenientText,
       registrationDate: lenientText,
@@ -50,8 +50,10 @@ const addressOf = ({ addresses }: Company): string | null => {
 };
 
 /** The open entry in the VAT register; if all have ended, the one that ended last. */
-const vatEntryOf = ({ registeredEntries }: Company) => {
-  const entries = registeredEntries.filter(({ register }) => register === VAT_REGISTER);
+const vatEntryOf = ({ registeredEntries }: Company, today: string) => {
+  const entries = (registeredEntries ?? [])
+    .filter(({ register }) => register === VAT_REGISTER)
+    .map((entry) => ({ ...entry, endDate: pastEnd(entry.endDate, today) }));
   return (
     entries.find(({ endDate }) => endDate === null) ??
     entries.toSorted((a, b) => (a.endDate ?? '').localeCompare(b.endDate ?? '')).at(-1)
@@ -76,13 +78,14 @@ export const fiPrh: SourceDefinition = {
       ? { path: `/opendata-ytj-api/v3/companies?businessId=${id}` }
       : { skip: 'not a business id of eight digits' };
   },
-  read: readAs(answerSchema, ({ companies }, { national }) => {
+  read: readAs(answerSchema, ({ companies }, { national }, todayIn) => {
     const id = businessIdOf(national);
     const company = companies.find(({ businessId }) => businessId.value === id);
     if (!company) return { outcome: 'not_found' };
     const names = company.names.filter(({ endDate }) => endDate === null);
     const name = (names.find(({ type }) => type === LEGAL_NAME) ?? names[0])?.name ?? null;
-    const vat = vatEntryOf(company);
+    const today = todayIn('Europe/Helsinki');
+    const vat = vatEntryOf(company, today);
     const status = inEnglish(vat?.descriptions);
     const ended = vat?.endDate ?? null;
     return {
@@ -95,7 +98,7 @@ export const fiPrh: SourceDefinition = {
         status,
         registered_since: vat?.registrationDate ?? null,
         // A company that has ended may have no entry in the VAT register, or one that was left open.
-        registered_until: ended ?? company.endDate,
+        registered_until: ended ?? pastEnd(company.endDate, today),
         register_id: id,
       },
       detail: [

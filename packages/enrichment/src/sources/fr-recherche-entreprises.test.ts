@@ -74,11 +74,32 @@ test.each([
   { tva: ['40303265045'], contradicts: undefined },
   { tva: ['FR41303265045'], contradicts: true },
   { tva: [], contradicts: true },
+  { tva: ['FR41303265045', null], contradicts: true },
+  { tva: ['FR40303265045', null], contradicts: undefined },
   { tva: null, contradicts: undefined },
   { tva: undefined, contradicts: undefined },
 ])('the list $tva beside a valid number: contradicts $contradicts', async ({ tva, contradicts }) => {
   await withLocalSource('fr_recherche_entreprises', answer(company({ tva })), async ({ source }) => {
     expect((await source.consult(subject)).entry.contradicts).toBe(contradicts);
+  });
+});
+
+test.each([
+  { tva: ['FR41303265045', { numero: 'x' }] },
+  { tva: ['FR40303265045', 5] },
+  { tva: [null] },
+  { tva: [' '] },
+])('the list $tva, which cannot be read whole, is not stated and contradicts nothing', async ({ tva }) => {
+  await withLocalSource('fr_recherche_entreprises', answer(company({ tva })), async ({ source }) => {
+    const { entry } = await source.consult(subject);
+    expect([entry.outcome, entry.contradicts, entry.facts?.vat_numbers]).toEqual(['found', undefined, undefined]);
+  });
+});
+
+test('a company that closes later has not ended', async () => {
+  const closes = answer(company({ date_fermeture: '2099-06-30' }));
+  await withLocalSource('fr_recherche_entreprises', closes, async ({ source }) => {
+    expect((await source.consult(subject)).entry.facts).not.toHaveProperty('registered_until');
   });
 });
 

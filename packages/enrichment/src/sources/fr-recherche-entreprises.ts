@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText, optional, readAs } from '../register-fields.js';
+import { lenientText, optional, pastEnd, readAs, wholeList } from '../register-fields.js';
 import type { SourceDefinition } from '../source-definition.js';
 
 const resultSchema = z.object({
@@ -11,7 +11,7 @@ const resultSchema = z.object({
   date_fermeture: lenientText,
   nature_juridique: lenientText,
   // The active VAT numbers of the company according to the tax authority (DGFiP); null or absent when it has none.
-  tva: optional(z.array(z.string())),
+  tva: wholeList(z.string().trim().min(1)),
   siege: optional(z.object({ adresse: lenientText })),
 });
 const answerSchema = z.object({ results: z.array(resultSchema) });
@@ -45,7 +45,7 @@ export const frRechercheEntreprises: SourceDefinition = {
     const siren = sirenOf(national);
     return siren ? { path: `/search?q=${siren}&page=1&per_page=5` } : { skip: 'the number holds no SIREN' };
   },
-  read: readAs(answerSchema, ({ results }, { national }) => {
+  read: readAs(answerSchema, ({ results }, { national }, today) => {
     // The search is full-text: other companies may contain these nine digits.
     const company = results.find(({ siren }) => siren === sirenOf(national));
     if (!company) return { outcome: 'not_found' };
@@ -62,7 +62,7 @@ export const frRechercheEntreprises: SourceDefinition = {
         legal_form: company.nature_juridique,
         status: state,
         // The end of the company: the directory has no dates of VAT registrations.
-        registered_until: company.date_fermeture,
+        registered_until: pastEnd(company.date_fermeture, today('Europe/Paris')),
         register_id: company.siren,
         vat_numbers: numbers,
       },

@@ -98,6 +98,32 @@ test('a removed payer is registered until its removal, unless it was restored la
   });
 });
 
+test('a removal to come is no end', async () => {
+  const removed = { ...FOUND, removalDate: '2099-03-01' };
+  await withLocalSource('pl_white_list', json(answer([removed])), async ({ source }) => {
+    expect((await source.consult(subject)).entry.facts).not.toHaveProperty('registered_until');
+  });
+});
+
+test('of several entries of one number the active one counts', async () => {
+  const former = { ...FOUND, name: 'OLD', statusVat: 'Niezarejestrowany', removalDate: '2010-01-01' };
+  await withLocalSource('pl_white_list', json(answer([former, FOUND])), async ({ source, answer: next }) => {
+    const { entry } = await source.consult(subject);
+    expect(entry).not.toHaveProperty('contradicts');
+    expect(entry.facts).toMatchObject({ name: FOUND.name, status: 'Czynny' });
+    next(json(answer([former])));
+    expect((await source.consult(subject)).entry).toMatchObject({ contradicts: true, facts: { name: 'OLD' } });
+  });
+});
+
+test.each([{ subjects: null }, {}])('an entry with %j states nothing about its number', async (entry) => {
+  const body = { result: { entries: [{ identifier: '5260250274', ...entry }], requestId: 'x' } };
+  await withLocalSource('pl_white_list', json(body), async ({ source }) => {
+    const { entry } = await source.consult(subject);
+    expect([entry.outcome, entry.contradicts]).toEqual(['unavailable', undefined]);
+  });
+});
+
 test('a number that is not on the list has its request id and contradicts the verdict', async () => {
   await withLocalSource('pl_white_list', json(answer([])), async ({ source }) => {
     expect((await source.consult(subject)).entry).toMatchObject({

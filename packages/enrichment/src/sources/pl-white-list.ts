@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenientText, optional, readAs } from '../register-fields.js';
+import { lenientText, optional, pastEnd, readAs } from '../register-fields.js';
 import type { SourceDefinition, SourceReading } from '../source-definition.js';
 
 const subjectSchema = z.object({
@@ -19,7 +19,7 @@ type Subject = z.output<typeof subjectSchema>;
 
 const entrySchema = z.object({
   identifier: lenientText,
-  subjects: z.array(subjectSchema).nullable().default([]),
+  subjects: z.array(subjectSchema).nullable().default(null),
   error: optional(z.object({ code: z.string() })),
 });
 /** Since version 1.3 there is one entry for each number; earlier versions have one list of all subjects. */
@@ -34,7 +34,8 @@ const refusalSchema = z.object({ code: z.string().regex(/^WL-\d+$/) });
 const DAILY_LIMIT = 'WL-191';
 const BEING_UPDATED = ['WL-195', 'WL-196'];
 
-/** The list's states of a subject that is not an active VAT payer. */
+/** The list's state of an active VAT payer, and those of a subject that is none. */
+const ACTIVE = 'Czynny';
 const NOT_REGISTERED = ['Zwolniony', 'Niezarejestrowany'];
 
 const NIPS_PER_SEARCH = 30;
@@ -59,8 +60,9 @@ const subjectsOf = (result: z.output<typeof answerSchema>['result'], national: s
   return { subjects: result.subjects.filter(({ nip }) => nip === national), error: null };
 };
 
-const readSubject = (subject: Subject, receipt: string | null): SourceReading => {
-  const { removalDate: removed, restorationDate: restored } = subject;
+const readSubject = (subject: Subject, receipt: string | null, today: string): SourceReading => {
+  const { restorationDate: restored } = subject;
+  const removed = pastEnd(subject.removalDate, today);
   const address = subject.workingAddress ?? subject.residenceAddress;
   return {
     outcome: 'found',
@@ -102,16 +104,19 @@ export const plWhiteList: SourceDefinition = {
   shared: { size: NIPS_PER_SEARCH, numberOf: ({ national }) => national, createRequest, timeZone: 'Europe/Warsaw' },
   createRequest: ({ national }, { today }) =>
     isNip(national) ? createRequest([national], today) : { skip: 'not a NIP of ten digits with its check digit' },
-  read: readAs(answerSchema, ({ result }, { national }) => {
+  read: readAs(answerSchema, ({ result }, { national }, today) => {
     const entry = subjectsOf(result, national);
     if (entry === null) return null;
     if (entry.error) return { outcome: 'rejected', code: entry.error.code };
     const receipt = result.requestId;
-    const subjects = entry.subjects ?? [];
+    const { subjects } = entry;
+    if (subjects === null) return null;
     if (subjects.length === 0)
       return { outcome: 'not_found', contradicts: true, facts: { receipt }, detail: [['request id', receipt]] };
-    const subject = subjects.find(({ nip }) => nip === null || nip === national);
-    return subject ? readSubject(subject, receipt) : null;
+    const listed = subjects.filter(({ nip }) => nip === null || nip === national);
+    // A number may have earlier entries beside the current one.
+    const subject = listed.find(({ statusVat }) => statusVat === ACTIVE) ?? listed[0];
+    return subject ? readSubject(subject, receipt, today('Europe/Warsaw')) : null;
   }),
   readRefusal: readAs(refusalSchema, ({ code }, status) => {
     if (code === DAILY_LIMIT) return { outcome: 'blocked', code };

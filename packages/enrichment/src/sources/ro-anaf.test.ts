@@ -69,6 +69,13 @@ test.each([
   { how: 'oldest first', periods: [ENDED, OPEN], since: '2015-03-01', until: undefined },
   { how: 'all ended, newest first', periods: [ENDED, EARLIER], since: '2001-07-10', until: '2012-06-30' },
   { how: 'all ended, oldest first', periods: [EARLIER, ENDED], since: '2001-07-10', until: '2012-06-30' },
+  {
+    how: 'that end later',
+    periods: [ENDED, period('2015-03-01', '2099-01-01')],
+    since: '2015-03-01',
+    until: undefined,
+  },
+  { how: 'that cannot be read whole', periods: [ENDED, 'x'], since: undefined, until: undefined },
   { how: 'none', periods: [], since: undefined, until: undefined },
   { how: 'one that is not a list', periods: OPEN, since: '2015-03-01', until: undefined },
 ])('for periods $how it returns the period from $since to $until', async ({ periods, since, until }) => {
@@ -88,9 +95,40 @@ test.each([
   });
 });
 
+test('without a statement whether the number is registered, a period is no statement either', async () => {
+  await withLocalSource('ro_anaf', json(withVat({ scpTVA: null, perioade_TVA: [OPEN] })), async ({ source }) => {
+    const { entry } = await source.consult(subject);
+    expect(entry.facts).not.toHaveProperty('registered_since');
+    expect(entry).not.toHaveProperty('contradicts');
+  });
+});
+
+test('the status of an inactive taxpayer says so, and does not contradict', async () => {
+  const inactive = { ...FOUND, found: [{ ...FOUND.found[0], stare_inactiv: { statusInactivi: true } }] };
+  await withLocalSource('ro_anaf', json(inactive), async ({ source }) => {
+    const { entry } = await source.consult(subject);
+    expect(entry.facts?.status).toBe('INREGISTRAT din data 10.07.2001; INACTIV');
+    expect(entry).not.toHaveProperty('contradicts');
+  });
+});
+
 test.each([
   { how: 'an empty list', body: { cod: 200, found: [], notFound: [14056826] }, status: 200, outcome: 'not_found' },
   { how: 'a 404 with the number', body: { cod: 404, notFound: [14056826] }, status: 404, outcome: 'not_found' },
+  {
+    how: 'the number as an object, as in earlier versions',
+    body: { cod: 200, found: [], notFound: [{ cui: 14056826, data: '2026-11-20' }] },
+    status: 200,
+    outcome: 'not_found',
+  },
+  {
+    how: 'an answer without the list of unknown numbers',
+    body: { cod: 200, message: 'SUCCESS', found: [] },
+    status: 200,
+    outcome: 'unavailable',
+  },
+  { how: 'another number', body: { cod: 200, found: [], notFound: [999] }, status: 200, outcome: 'unavailable' },
+  { how: 'a 404 with another number', body: { notFound: [1] }, status: 404, outcome: 'unavailable' },
   {
     how: 'an answer that names the number nowhere',
     body: { cod: 200, message: 'SUCCESS', found: [], notFound: [] },

@@ -1,15 +1,13 @@
+import type { EnrichmentSubject } from '@vat/domain';
 import { z } from 'zod';
-import { lenientText, optional, readAs } from '../register-fields.js';
-import type { SourceDefinition } from '../source-definition.js';
+import { lenientList, lenientText, optional, pastEnd, readAs, wholeList } from '../register-fields.js';
+import type { SourceDefinition, SourceReading } from '../source-definition.js';
 
 const flag = optional(z.boolean());
 const periodSchema = z.object({ data_inceput_ScpTVA: lenientText, data_sfarsit_ScpTVA: lenientText });
 type Period = z.output<typeof periodSchema>;
 // In earlier versions a single period was an object instead of a list.
-const periodsSchema = z
-  .union([z.array(periodSchema), periodSchema.transform((period) => [period])])
-  .catch([])
-  .default([]);
+const periodsSchema = z.union([periodSchema.transform((period) => [period]), wholeList(periodSchema)]);
 const companySchema = z.object({
   date_generale: z.object({
     cui: lenientText,
@@ -22,20 +20,30 @@ const companySchema = z.object({
   inregistrare_scop_Tva: optional(z.object({ scpTVA: flag, perioade_TVA: periodsSchema })),
   stare_inactiv: optional(z.object({ statusInactivi: flag })),
 });
-const answerSchema = z.object({
-  cod: z.literal(200).optional(),
-  found: z.array(companySchema),
-  notFound: optional(z.array(z.unknown())),
+// The numbers that ANAF does not know; in earlier versions each was an object that repeats the request.
+const notFoundSchema = z.object({
+  notFound: lenientList(z.union([z.object({ cui: lenientText }).transform(({ cui }) => cui), lenientText])),
 });
-const notFoundSchema = z.object({ notFound: z.array(z.unknown()).min(1) });
+const answerSchema = notFoundSchema.extend({ cod: z.literal(200).optional(), found: z.array(companySchema) });
 
-const UNKNOWN = { outcome: 'not_found', contradicts: true } as const;
+/** What the status of a taxpayer says besides, when it is on ANAF's list of inactive ones. */
+const INACTIVE = 'INACTIV';
 
 // ANAF requires one second between calls. The gap is longer, because the times of arrival count.
 const GAP_MS = 1_100;
 
+/** Only ANAF's own words that it does not know this very number contradict; otherwise it states nothing about it. */
+const readUnknown = (notFound: readonly (string | null)[], national: string): SourceReading | null =>
+  notFound.some((cui) => cui !== null && Number(cui) === Number(national))
+    ? { outcome: 'not_found', contradicts: true }
+    : null;
+
 /** The period without an end, else the latest. The order of the list is not documented. */
-const periodOf = (periods: readonly Period[]): Period | undefined => {
+const periodOf = (listed: readonly Period[], today: string): Period | undefined => {
+  const periods = listed.map((period) => ({
+    ...period,
+    data_sfarsit_ScpTVA: pastEnd(period.data_sfarsit_ScpTVA, today),
+  }));
   const byStart = periods.toSorted((a, b) => (a.data_inceput_ScpTVA ?? '').localeCompare(b.data_inceput_ScpTVA ?? ''));
   return byStart.findLast(({ data_sfarsit_ScpTVA: end }) => end === null) ?? byStart.at(-1);
 };
@@ -54,14 +62,16 @@ export const roAnaf: SourceDefinition = {
     /^\d{2,10}$/.test(national)
       ? { path: '/api/PlatitorTvaRest/v9/tva', json: [{ cui: Number(national), data: today('Europe/Bucharest') }] }
       : { skip: 'not a CUI of two to ten digits' },
-  read: readAs(answerSchema, ({ found, notFound }, { national }) => {
-    // With the number in neither list ANAF states nothing about it.
-    if (found.length === 0) return notFound?.length === 0 ? null : UNKNOWN;
+  read: readAs(answerSchema, ({ found, notFound }, { national }, today) => {
+    if (found.length === 0) return readUnknown(notFound, national);
     const expected = String(Number(national));
     const company = found.find(({ date_generale: { cui } }) => cui === null || cui === expected);
     if (!company) return null;
     const { date_generale: general, inregistrare_scop_Tva: vat, stare_inactiv: inactive } = company;
-    const period = vat ? periodOf(vat.perioade_TVA) : undefined;
+    // A period is evidence only beside ANAF's statement whether the number is registered today.
+    const isStated = typeof vat?.scpTVA === 'boolean';
+    const period = isStated ? periodOf(vat.perioade_TVA ?? [], today('Europe/Bucharest')) : undefined;
+    const status = [general.stare_inregistrare, inactive?.statusInactivi ? INACTIVE : null].filter(Boolean).join('; ');
     return {
       outcome: 'found',
       contradicts: vat?.scpTVA === false,
@@ -69,7 +79,7 @@ export const roAnaf: SourceDefinition = {
         name: general.denumire,
         address: general.adresa,
         legal_form: general.forma_juridica,
-        status: general.stare_inregistrare,
+        status,
         registered_since: period?.data_inceput_ScpTVA ?? null,
         registered_until: period?.data_sfarsit_ScpTVA ?? null,
         register_id: general.nrRegCom,
@@ -86,5 +96,7 @@ export const roAnaf: SourceDefinition = {
       ],
     };
   }),
-  readRefusal: readAs(notFoundSchema, (_answer, status) => (status === 404 ? UNKNOWN : null)),
+  readRefusal: readAs(notFoundSchema, ({ notFound }, status, { national }: EnrichmentSubject) =>
+    status === 404 ? readUnknown(notFound, national) : null,
+  ),
 };
