@@ -38,8 +38,11 @@ const CYRILLIC_COMMON: Readonly<Record<string, string>> = {
   х: 'kh',
 };
 
-/** Letters that decomposition does not reduce to a base letter, and those with a second usual spelling. */
-const LATIN: Readonly<Record<string, readonly [string, string]>> = {
+/**
+ * Letters that decomposition does not reduce to a base letter, and those with a second usual spelling. Danes also write o for ø
+ * beside aa for å.
+ */
+const LATIN: Readonly<Record<string, readonly [string, string, string?]>> = {
   ß: ['ss', 'ss'],
   æ: ['ae', 'ae'],
   œ: ['oe', 'oe'],
@@ -48,7 +51,7 @@ const LATIN: Readonly<Record<string, readonly [string, string]>> = {
   đ: ['d', 'dj'],
   ð: ['d', 'd'],
   ...{ þ: ['th', 'th'], ı: ['i', 'i'], ħ: ['h', 'h'], ŧ: ['t', 't'], ŋ: ['n', 'n'], ĸ: ['k', 'k'], ĳ: ['ij', 'ij'] },
-  ...{ ä: ['a', 'ae'], ö: ['o', 'oe'], ü: ['u', 'ue'], å: ['a', 'aa'] },
+  ...{ ä: ['a', 'ae'], ö: ['o', 'oe'], ü: ['u', 'ue'], å: ['a', 'aa', 'aa'] },
 };
 
 const VOICED = 'αεηιουωβγδζλμνρ';
@@ -88,7 +91,7 @@ const HAS_CYRILLIC = /[\u0400-\u04ff]/u;
  */
 export const latinize = (text: string, variant = 0): string => {
   let latin = text.normalize('NFKC').toLowerCase().normalize('NFC');
-  latin = latin.replace(/[ßæœøłđðþıħŧŋĸĳäöüå]/gu, (letter) => LATIN[letter]?.[variant === 1 ? 1 : 0] ?? letter);
+  latin = latin.replace(/[ßæœøłđðþıħŧŋĸĳäöüå]/gu, (letter) => LATIN[letter]?.[variant] ?? LATIN[letter]?.[0] ?? letter);
   // Cyrillic й is a letter of its own, not и with a mark, so it is read before the text is decomposed.
   if (HAS_CYRILLIC.test(latin)) latin = latinFromCyrillic(latin, variant);
   latin = latin.normalize('NFD');

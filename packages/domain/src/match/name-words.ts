@@ -20,7 +20,7 @@ const SYNONYMS = [
   'handelsgesellschaft handelsges',
   'international intl internat',
   'company co compagnie cie comp compania cia companhia compagnia',
-  'societe ste soc societa sociedad sociedade spolecnost spolka societatea drustvo druzba',
+  'societe soc societa sociedad sociedade spolecnost spolka societatea drustvo druzba',
   'etablissements ets etablissement',
   'association assoc ass',
   'associates assocs',
@@ -43,12 +43,27 @@ const SYNONYMS = [
   'deutschland dtl deutschl',
   'industries ind industrie',
   'construction constr',
+  'firma fa',
+  'agricola agr',
+  'adelfoi afoi',
+  'vereniging ver',
+  'spoldzielnia spoldz',
+  'gospodarstwo gosp',
+  'szovetkezet szov',
+  'bostadsrattsforening bostadsrattsforeningen brf',
 ].map((line) => line.split(' '));
 const CANONICAL = new Map(
   SYNONYMS.flatMap(([first = '', ...others]) => others.map((other) => [other, first] as const)),
 );
 // One letter is an initial far more often than an abbreviation of a word.
 CANONICAL.delete('p');
+/** Abbreviations that are names when no full stop follows. */
+const WITH_FULL_STOP = new Map([
+  ['az', 'azienda'],
+  ['cons', 'consorzio'],
+]);
+/** "Ste" is either: "Ste Dupont" and "Ste Anne". */
+const STE: Word = { spellings: ['sainte', 'societe', 'sainte'], abbreviated: false };
 
 /** Articles and prepositions. They add little to a name of several words, but make another surname: "Van Dam" and "Dam". */
 const PARTICLES = wordSet(
@@ -95,8 +110,11 @@ const DISTINGUISHING = wordSet(
   'neu neue neuer new nova novi nowa nowy nouveau nouvelle ober unter alt alte old gross klein stara stary mala velika',
 );
 
+/** Distinguishes a Polish trade from a name that is spelled like it; words with a digit are never taken for similar ones. */
+export const TRADE = '1:';
+
 /** Whether a word is the trade of a full company name. */
-export const isTrade = (word: Word): boolean => TRADES.has(spellingOf(word));
+export const isTrade = (word: Word): boolean => TRADES.has(spellingOf(word)) || spellingOf(word).startsWith(TRADE);
 
 /** Whether a word is an article or preposition, which may belong to a surname. */
 export const isParticle = (word: Word): boolean => PARTICLES.has(spellingOf(word));
@@ -110,18 +128,23 @@ export const isLight = (word: Word): boolean => isParticle(word) || FILLERS.has(
 /** Whether a word names another company, branch or place. */
 export const isDistinguishing = (word: Word): boolean => DISTINGUISHING.has(spellingOf(word));
 
+/** A word in one spelling only. */
+export const written = (spelling: string): Word => ({ spellings: [spelling, spelling, spelling], abbreviated: false });
+
 /** How a source that cuts or abbreviates writes a word. */
 const canonicalWord = (word: Word): Word => {
   const spelling = spellingOf(word);
-  const canonical = PLAIN_CONNECTIVES.has(spelling) ? 'and' : CANONICAL.get(spelling);
-  return canonical === undefined ? word : { spellings: [canonical, canonical, canonical], abbreviated: false };
+  if (spelling === 'ste') return STE;
+  const canonical = PLAIN_CONNECTIVES.has(spelling)
+    ? 'and'
+    : (CANONICAL.get(spelling) ?? (word.abbreviated ? WITH_FULL_STOP.get(spelling) : undefined));
+  return canonical === undefined ? word : written(canonical);
 };
 
 /** Lone letters and short words that mean "and" between two other words: "Sociedade A e B", "Dolce y Gabbana". */
 const canonicalConnective = (word: Word, at: number, words: readonly Word[]): Word =>
-  at > 0 && at < words.length - 1 && !word.abbreviated && CONNECTIVES.has(spellingOf(word))
-    ? { spellings: ['and', 'and', 'and'], abbreviated: false }
-    : word;
+  at > 0 && at < words.length - 1 && !word.abbreviated && CONNECTIVES.has(spellingOf(word)) ? written('and') : word;
 
 /** The words of a name with usual abbreviations and connectives in one spelling. */
-export const canonicalWords = (words: readonly Word[]): Word[] => words.map(canonicalConnective).map(canonicalWord);
+export const withoutAbbreviations = (words: readonly Word[]): Word[] =>
+  words.map(canonicalConnective).map(canonicalWord);

@@ -1,5 +1,5 @@
 import { spellingOf, type Word, wordsOf } from './fold-text.js';
-import { canonicalWords } from './name-words.js';
+import { canonicalWords } from './name-phrases.js';
 import { splitLegalForm } from './split-legal-form.js';
 
 /** Names of sources are shorter; longer texts are cut, so that a comparison takes a bounded time. */
@@ -51,12 +51,12 @@ const textsOf = (name: string): Reading[] => {
   return readings;
 };
 
-/** Abbreviations with a full stop inside. */
+/** Abbreviations with a full stop inside. `\b` knows ASCII only: it would find "cia" in "organizácia". */
 const expand = (name: string): string =>
   name
-    .replace(/\bf\.\s?lli\b/giu, 'fratelli')
-    .replace(/\bc\.?[ií]a\b\.?/giu, 'compañía')
-    .replace(/\bv\.?\s?d\.?\s(?=\p{L}{3})/giu, 'van der ');
+    .replace(/(?<!\p{L})f\.\s?lli(?!\p{L})/giu, 'fratelli')
+    .replace(/(?<!\p{L})c\.?[ií]a(?!\p{L})\.?/giu, 'compañía')
+    .replace(/(?<!\p{L})v\.?\s?d\.?\s(?=\p{L}{3})/giu, 'van der ');
 
 /** "und" in "GmbH und Co. KG" is the "&" of the table of forms. At either end of a name, "ET" is a sole trader in Bulgaria. */
 const canonicalizeForForm = (words: readonly Word[]): Word[] =>
@@ -84,5 +84,5 @@ export const readName = (name: string, memberState?: string): NameReading[] =>
       const words = canonicalizeForForm(wordsOf(expand(text)));
       if (words.length === 0) return [];
       const split = splitLegalForm(words, memberState);
-      return [{ words, core: canonicalWords(split.words), form: split.form, atMost }];
+      return [{ words, core: canonicalWords(split.words, memberState), form: split.form, atMost }];
     });

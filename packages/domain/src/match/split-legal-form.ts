@@ -1,12 +1,13 @@
 import { joinWords, spellingOf, squeeze, type Word, wordsOf } from './fold-text.js';
 import {
+  END_STATES,
+  FORM_IN_FRONT,
   FORM_REMARKS,
   FORM_TRANSLATIONS,
-  type FormPlace,
   FRONT_STATES,
-  LEGAL_FORMS,
   RELATED_FORMS,
-} from './legal-form-table.js';
+} from './legal-form-relations.js';
+import { type FormPlace, LEGAL_FORMS } from './legal-form-table.js';
 import { once } from './once.js';
 
 /** A name without its legal form. `form` is null where none is stated, else an entry of the table or several joined by `+`. */
@@ -35,11 +36,6 @@ const formIndex = once(createIndex);
 const remarkIndex = once((): ReadonlySet<string> => new Set(FORM_REMARKS.map(squeeze)));
 const LONGEST = 8;
 
-/** What may stand in front of a name that ends with a form. */
-const FORM_IN_FRONT: Readonly<Record<string, readonly string[]>> = {
-  ...{ ab: ['oy'], abp: ['oyj', 'oy'], srl: ['sc'], 'srl-d': ['sc'], sa: ['sc'] },
-};
-
 /** The form that `words` are, in any of their spellings ("Α.Ε." is "AE" in Latin). */
 const findForm = (words: readonly Word[]): KnownForm | null => {
   for (const spelling of joinWords(words).spellings) {
@@ -53,34 +49,29 @@ const isRemark = (words: readonly Word[]): boolean => joinWords(words).spellings
 
 type Cut = { at: number; length: number; form: string | null };
 
+/** Short spellings are forms only in the states that write them there: "AG Insurance" and "Windpark II" are names. */
+const isUsual = (part: readonly Word[], states: string | undefined, memberState: string | undefined): boolean =>
+  !states || !memberState || spellingOf(joinWords(part)).length > 4 || states.split(' ').includes(memberState);
+
 /** The longest form or remark that ends the words. At least one word remains. */
-const findAtEnd = (words: readonly Word[]): Cut | null => {
+const findAtEnd = (words: readonly Word[], memberState: string | undefined): Cut | null => {
   for (let length = Math.min(LONGEST, words.length - 1); length >= 1; length -= 1) {
     const at = words.length - length;
     const tail = words.slice(at);
     const known = findForm(tail);
-    if (known) return { at, length, form: known.form };
+    if (known && isUsual(tail, END_STATES[known.form], memberState)) return { at, length, form: known.form };
     if (isRemark(tail)) return { at, length, form: null };
   }
   return null;
-};
-
-/** Short spellings in front of a name are forms only in the states that write them there: "AG Insurance" is a name. */
-const isFrontForm = (head: readonly Word[], { form, place }: KnownForm, memberState: string | undefined): boolean => {
-  // A single word that is a form inside a name may be the beginning of one: "Limited Editions".
-  if (place === 'end' || (place === 'anywhere' && head.length === 1)) return false;
-  const spelling = spellingOf(joinWords(head));
-  const states = FRONT_STATES[form];
-  return spelling.length > 4 || !memberState || !states || states.split(' ').includes(memberState);
 };
 
 const findAtFront = (words: readonly Word[], memberState: string | undefined): Cut | null => {
   for (let length = Math.min(LONGEST, words.length - 1); length >= 1; length -= 1) {
     const head = words.slice(0, length);
     const known = findForm(head);
-    if (known && isFrontForm(head, known, memberState)) {
-      return { at: 0, length, form: known.form };
-    }
+    // A single word that is a form inside a name may be the beginning of one: "Limited Editions".
+    if (!known || known.place === 'end' || (known.place === 'anywhere' && length === 1)) continue;
+    if (isUsual(head, FRONT_STATES[known.form], memberState)) return { at: 0, length, form: known.form };
   }
   return null;
 };
@@ -99,6 +90,9 @@ const withoutCut = (words: readonly Word[], { at, length }: Cut): Word[] => [
   ...words.slice(0, at),
   ...words.slice(at + length),
 ];
+
+const isSpelled = (word: Word | undefined, spelling: string): boolean =>
+  word !== undefined && spellingOf(word) === spelling;
 
 const isLeftover = (word: Word): boolean => spellingOf(word) === 'and';
 
@@ -139,16 +133,21 @@ export const splitLegalForm = (name: readonly Word[], memberState?: string): Spl
   };
 
   // Remarks stand on both sides of the form: "X S.L. (Sociedad Unipersonal)", "X i.L. GmbH".
-  for (let cut = findAtEnd(words); cut && isFurther(cut.form, forms); cut = findAtEnd(words)) {
+  for (
+    let cut = findAtEnd(words, memberState);
+    cut && isFurther(cut.form, forms);
+    cut = findAtEnd(words, memberState)
+  ) {
     if (!remove(cut)) break;
   }
   if (forms.length === 0) remove(findAtFront(words, memberState));
   if (forms.length === 0) remove(findInside(words));
   // Some write the form on both sides: "Oy X Ab", "SC X SRL" (societate comercială).
-  const [form] = forms;
-  const front = words[0] && spellingOf(words[0]);
-  const isTwice = front && form && (FORM_IN_FRONT[form] ?? []).includes(front);
-  if (words.length > 1 && isTwice) words = words.slice(1);
+  const texts = forms[0] ? (FORM_IN_FRONT[forms[0]] ?? []) : [];
+  const twice = texts
+    .map((text) => text.split(' '))
+    .find((text) => text.every((word, at) => isSpelled(words[at], word)));
+  if (twice && words.length > twice.length) words = words.slice(twice.length);
   while (words.length > 1 && words.slice(-1).every(isLeftover)) words = words.slice(0, -1);
   return { words, form: forms.length === 0 ? null : [...new Set(forms)].sort().join('+') };
 };
