@@ -101,12 +101,14 @@ export const readDossierZip = async (
   const folder = commonFolder(entries.map(({ name }) => name));
   const files = new DossierFiles();
   const names = new Set<string>();
+  // Of a file that is no dossier, such as a workbook, they say nothing.
+  const problems: Parameters<typeof problem>[] = [];
   for (const [index, entry] of entries.entries()) {
     onProgress(index, entries.length);
     const path = entry.name.slice(folder.length);
     const alike = alikeName(path);
-    if (!isOrdinary(entry)) problem('irregular_file', { file: path });
-    else if (names.has(alike)) problem('file_repeated', { file: path });
+    if (!isOrdinary(entry)) problems.push(['irregular_file', { file: path }]);
+    else if (names.has(alike)) problems.push(['file_repeated', { file: path }]);
     else {
       names.add(alike);
       try {
@@ -115,11 +117,12 @@ export const readDossierZip = async (
         files.set(path, { size: bytes.length, sha256: digest, bytes: isOnlyHashed(path) ? null : bytes });
       } catch (error) {
         if (error instanceof NotChecked) throw error;
-        problem('file_damaged', { file: path, reason: (error as Error).message });
+        problems.push(['file_damaged', { file: path, reason: (error as Error).message }]);
       }
     }
   }
   if (!files.has(SUMS) && !files.has('manifest.json'))
     throw new NotChecked('not_a_dossier', `The zip file is not a dossier: it contains no ${SUMS}.`);
+  for (const found of problems) problem(...found);
   return new DossierFiles([...files].sort(([one], [other]) => (one < other ? -1 : 1)));
 };

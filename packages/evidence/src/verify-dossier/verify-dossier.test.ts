@@ -1,11 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { auditorOfTests, stampsOf } from '../verify/open-auditor.fixture.js';
 import { zipFolder } from '../verify/tampered.fixture.js';
 import type { DossierProgress } from './index.js';
 import { verifyDossier } from './index.js';
 import { readCells } from './read-content.js';
+
+const VERIFIER = fileURLToPath(new URL('../../assets/verify.py', import.meta.url));
 
 const auditor = auditorOfTests();
 
@@ -46,6 +49,15 @@ describe('the verifier in the browser', () => {
         reason: { code: 'no_dossier', message: expect.stringContaining('cannot be read') },
         problem_count: 0,
       });
+  });
+
+  it('says that a workbook is not a dossier, as verify.py does, and not that it does not hold', async () => {
+    const workbook = fileURLToPath(new URL('../../../spreadsheet/fixtures/xlsxwriter.xlsx', import.meta.url));
+    const report = await verifyDossier(new Blob([await readFile(workbook)]));
+    const expected = { result: 'not_checked', reason: { code: 'not_a_dossier' } };
+    expect(report).toMatchObject({ ...expected, problems: [], problem_count: 0 });
+    const { code, output } = await auditor.run('python3', ['-I', VERIFIER, workbook, '--json']);
+    expect([code, JSON.parse(output)]).toMatchObject([2, expected]);
   });
 
   it('writes one check and one anchor in the singular', async () => {
