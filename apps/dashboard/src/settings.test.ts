@@ -95,6 +95,12 @@ test('active keys come first, keys revoked earlier are collapsed, and a blank na
   };
   await createKey('Second');
   await keys.getByText(/^vat_live_\w+$/).waitFor();
+  await createKey('x'.repeat(65));
+  await keys
+    .getByRole('alert')
+    .getByText(/^Key name .*64 characters/)
+    .waitFor();
+  await expectRefusals('/app/api/keys', 1);
   await createKey('  ');
   await keys.getByRole('alert').getByText('Key name is required.').waitFor();
   expect(await keys.getByText(/^vat_live_\w+$/).count()).toBe(1);
@@ -208,6 +214,27 @@ test('the secret is shown once and signs the test event; the delivery shows atte
   await visit.go('/settings');
   await webhook.getByText(`${secret.slice(0, 8)}…`).waitFor();
   expect(await page.getByText(secret).count()).toBe(0);
+});
+
+test('a secret that another window or owner has replaced or removed is no longer shown', async () => {
+  const receiver = await receivers.start();
+  const other = await dashboard.visit();
+  await other.enter(EMAIL);
+  await other.go('/settings');
+  const card = other.page.getByRole('region', { name: 'Webhook', exact: true });
+  const secret = await saveWebhook(receiver.url);
+  const shown = region('Webhook').getByText(secret, { exact: true });
+  await shown.waitFor();
+  await card.getByLabel('Endpoint URL').fill(receiver.url);
+  await card.getByRole('button', { name: 'Save' }).click();
+  await shown.waitFor({ state: 'detached' });
+  const next = await saveWebhook(receiver.url);
+  await card.getByRole('button', { name: 'Remove' }).click();
+  await other.page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await region('Webhook').getByText(next, { exact: true }).waitFor({ state: 'detached' });
+  expect(other.complaints()).toEqual([]);
+  await other.close();
+  await saveWebhook(receiver.url);
 });
 
 test('a failing delivery shows each attempt as it happens, and Resend sends the same event again', async () => {

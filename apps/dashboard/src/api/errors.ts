@@ -45,7 +45,7 @@ const LABELS: readonly (readonly [name: string, label: string])[] = [
 ];
 
 /** Rewrites a message for API clients with the labels of the pages. */
-const withPageLabels = (sentence: string): string => {
+export const withPageLabels = (sentence: string): string => {
   const text = sentence
     .replace('send country_code', 'choose it under “Country”')
     .replace('leave out country_code', 'choose no country')
@@ -130,8 +130,8 @@ const placeOf = ({ code, extra: { line } }: ApiError, sentence: string): string 
   return ` (${code === 'INVALID_FILE' ? 'row' : 'line'} ${line})`;
 };
 
-/** Cause and remedy of an error that a call threw. */
-export const explainError = (error: unknown): Explanation => {
+/** Cause and remedy of an error that a call threw. `label`: what the page calls the field `name` of the call. */
+export const explainError = (error: unknown, label = 'Name'): Explanation => {
   if (!(error instanceof ApiError)) {
     // fetch throws a TypeError when the request fails. Other errors have a message for users.
     const isUnreachable = error instanceof TypeError || !(error instanceof Error);
@@ -142,7 +142,10 @@ export const explainError = (error: unknown): Explanation => {
       requestId: null,
     };
   }
-  const fields = (error.extra.fields ?? []).map(({ path, message }) => ({ path, message: withPageLabels(message) }));
+  const fields = (error.extra.fields ?? []).map(({ path, message }) => ({
+    path,
+    message: withPageLabels(path === 'name' ? message.replace(/^name\b/, label) : message),
+  }));
   const sentence = fields.length > 0 ? fields.map(({ message }) => message).join('. ') : causeOf(error);
   return {
     cause: `${sentence.replace(/\.$/, '')}${placeOf(error, sentence)}.`,

@@ -20,10 +20,17 @@ export const Loading = () => (
   </p>
 );
 
+type ErrorAlertProps = {
+  error: unknown;
+  /** What the page calls the field `name` of the call. */
+  nameLabel?: string;
+  onRetry?: (() => unknown) | undefined;
+};
+
 /** Cause and remedy of an error, as an alert. Renders nothing without an error. */
-export const ErrorAlert = ({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) => {
+export const ErrorAlert = ({ error, nameLabel, onRetry }: ErrorAlertProps) => {
   if (error === null || error === undefined) return null;
-  const { cause, remedy, requestId } = explainError(error);
+  const { cause, remedy, requestId } = explainError(error, nameLabel);
   return (
     <div role="alert" className="error-alert">
       <p>

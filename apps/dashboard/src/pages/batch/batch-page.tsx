@@ -1,5 +1,6 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { withPageLabels } from '../../api/errors.js';
 import type { Batch, BatchLine } from '../../api/shapes.js';
 import { useDelete } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -120,7 +121,7 @@ const LINE_COLUMNS: readonly Column<BatchLine>[] = [
     cell: ({ error }) =>
       error === null ? null : (
         <>
-          <code>{error.code}</code> {error.message}
+          <code>{error.code}</code> {withPageLabels(error.message)}
         </>
       ),
   },

@@ -163,7 +163,7 @@ export const ApiKeys = ({ keys, shown, collapsed }: AccountKeys) => {
           </Button>
         </Form>
       </Changing>
-      <ErrorAlert error={create.error} />
+      <ErrorAlert error={create.error} nameLabel="Key name" />
       {created && !isRevoked && <SecretOnce what="key" text={created.key} />}
       <PagedTable
         label="API keys"

@@ -11,9 +11,12 @@ import { ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Facts, SecretOnce } from '../../parts/text.js';
 import { Changing, useMay } from '../../session/session.js';
 
+/** The endpoint causes no page updates, and another owner or window can change it, so it is polled. */
+const POLL_INTERVAL_MS = 4_000;
+
 /** The endpoint of the account; null when none is configured. */
 export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
-  useApiQuery<{ webhook: Webhook | null }>('settings', '/settings', { every: false });
+  useApiQuery<{ webhook: Webhook | null }>('settings', '/settings', { every: POLL_INTERVAL_MS });
 
 type Saved = Webhook & { secret: string };
 
@@ -44,7 +47,7 @@ export const WebhookCard = () => {
     sendTest.reset();
     remove.reset();
   };
-  // The secret is outdated once the webhook is removed, or saved again in another window.
+  // The secret is outdated once the webhook is removed or saved again, also by another owner or in another window.
   const secret = saved && webhook && webhook.configured_at <= saved.configured_at ? saved.secret : null;
   return (
     <div id="webhook">
