@@ -20,11 +20,12 @@ const EMAIL = 'owner@example.com';
 let dashboard: Dashboard;
 let visit: Visit;
 let freeAccount: TestAccount;
+let owner: TestAccount;
 beforeAll(async () => {
   dashboard = await openDashboard({
     settings: { BACKGROUND_RETRY_DELAYS: '500ms', BACKGROUND_GIVE_UP_AFTER: '10m', WATCHES_EVERY: '300ms' },
   });
-  [freeAccount] = await Promise.all([
+  [freeAccount, owner] = await Promise.all([
     dashboard.account('free@example.com', { plan: 'free' }),
     dashboard.account(EMAIL),
   ]);
@@ -54,13 +55,14 @@ test('an upload shows a preview with repairs, then progress, lines and results',
   await dashboard.world.vies.script('FR40303265045', [{ kind: 'valid', name: 'SA EXEMPLE' }]);
   await choose(
     'Lieferanten <1>.csv',
-    'Kunde;USt-IdNr.;Land\nK-1;\'FR40303265045;Frankreich\nK-2;1,23E+11;DE\nK-3;IT00159560366;\n"K-4";12345678;\n',
+    'Kunde;USt-IdNr.;Land\nK-1;\'FR40303265045;Frankreich\nK-2;1,23E+11;DE\nK-3;IT00159560366;\n"K-4";12345678;\nK-5;GB999999973;\nK-6;GB999999973;\n',
   );
   const preview = region('Preview');
   await preview.getByText('“USt-IdNr.”, recognised by its name').waitFor();
   await preview.getByText('separated by semicolon').waitFor();
   await preview.getByText(/leading apostrophe removed/).waitFor();
   await preview.getByText(/these digits are lost/).waitFor();
+  await preview.getByText('and 1 more row', { exact: true }).waitFor();
   const sent: string[] = [];
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
   await page.getByLabel('Label').fill('Suppliers');
@@ -69,8 +71,8 @@ test('an upload shows a preview with repairs, then progress, lines and results',
 
   await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
   const bar = page.getByRole('progressbar');
-  await page.getByText('3 of 4 lines').waitFor();
-  expect(await bar.getAttribute('aria-valuenow')).toBe('75');
+  await page.getByText('5 of 6 lines').waitFor();
+  expect(await bar.getAttribute('aria-valuenow')).toBe('83');
   await page.getByText('running', { exact: true }).waitFor();
   await page.getByRole('row', { name: /IT00159560366.*queued/ }).waitFor();
   await dashboard.world.vies.script('IT00159560366', [{ kind: 'valid' }]);
@@ -81,6 +83,10 @@ test('an upload shows a preview with repairs, then progress, lines and results',
   await page.getByLabel('Result').selectOption('failed');
   await page.getByRole('row', { name: /FR40303265045/ }).waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /12345678.*BAD_REQUEST/ }).waitFor();
+  await page
+    .getByRole('row', { name: /GB999999973.*not covered: enter a number of one/ })
+    .first()
+    .waitFor();
   await page.reload();
   await page.getByRole('row', { name: /12345678/ }).waitFor();
   expect(await page.getByLabel('Result').inputValue()).toBe('failed');
@@ -145,8 +151,15 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   expect(await page.getByRole('button', { name: 'Compare' }).count()).toBe(0);
 
   const [year, month, day] = new Date().toISOString().slice(0, 10).split('-');
-  await chooseSupplies(`Kunde;USt-IdNr;Wann\nA;FR40303265045;${day}.${month}.${year}\nB;ATU33803803;03/04/2026\n`);
   const preview = region('Preview');
+  // Nothing is said about dates that can be read in one way only.
+  await chooseSupplies('vat_number,date\nFR40303265045,2026-04-03\nATU33803803,31.12.2026\n');
+  await preview.getByText('31 December 2026').waitFor();
+  await preview.getByText('“date”', { exact: true }).waitFor();
+  await preview.getByText('No cell was changed.').waitFor();
+  await chooseSupplies(
+    `Kunde;USt-IdNr;Wann;Requester\nA;FR40303265045;${day}.${month}.${year}\nB;ATU33803803;03/04/2026;DE136695976\n`,
+  );
   await preview.getByText('“Wann”, day before month').waitFor();
   await preview.getByText('3 April 2026').waitFor();
   await saveScreenshot(page, 'wide-coverage-preview');
@@ -167,10 +180,45 @@ test('a file of supplies shows how its dates are read, then what is covered, and
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Results (CSV)' }).click(),
   ]);
-  expect(await readFile(await download.path(), 'utf8')).toMatch(/^Kunde,USt-IdNr,Wann,coverage/);
+  expect(await readFile(await download.path(), 'utf8')).toMatch(/^Kunde,USt-IdNr,Wann,Requester,coverage/);
+  await page.getByText('Days are days in UTC').waitFor();
+  await page.getByLabel('Language of the report').selectOption({ label: 'Polski' });
+  const [report] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Report (PDF)' }).click(),
+  ]);
+  expect((await readFile(await report.path())).includes('/Lang (pl)')).toBe(true);
+  const dialog = page.getByRole('alertdialog', { name: 'Check 1 VAT number?' });
+  const created: string[] = [];
+  page.on('request', (request) => request.method() === 'POST' && created.push(request.url()));
   await page.getByRole('button', { name: 'Check the gaps' }).click();
+  await dialog.getByText('covers supplies from today (UTC) on').waitFor();
+  for (const [width, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+    await page.setViewportSize(viewport);
+    await saveScreenshot(page, `${width}-coverage-gaps`);
+  }
+  await page.setViewportSize(WIDE);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(created).toEqual([]);
+  await page.getByRole('button', { name: 'Check the gaps' }).click();
+  await dialog.getByRole('button', { name: 'Check', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Gaps: Supplies' }).waitFor();
   await page.getByRole('row', { name: /ATU33803803/ }).waitFor();
+  await page.getByRole('link', { name: 'ATU33803803' }).click();
+  await page.getByRole('region', { name: 'Result' }).getByText('DE136695976', { exact: true }).waitFor();
+
+  const coverage = await dashboard.world
+    .http(owner.live_key)
+    .post('/v1/coverage?queue_gaps=true')
+    .set('Content-Type', 'text/csv')
+    .send('vat_number,date\nIT00743110157,2026-04-03\n')
+    .expect(201);
+  await visit.go(`/coverage/${coverage.body.coverage_id}`);
+  await page.getByRole('button', { name: 'Check the gaps' }).click();
+  await dialog.getByText('A batch of these gaps was created with the coverage').waitFor();
+  await dialog.getByRole('link', { name: 'view it' }).click();
+  await page.getByRole('row', { name: /IT00743110157/ }).waitFor();
 
   await chooseSupplies(`vat_number,date\n12345678,${year}-${month}-${day}\n`);
   await page.getByRole('button', { name: 'Compare' }).click();

@@ -1,7 +1,7 @@
 import type { BatchFile, Repair, RepairKind } from '@vat/spreadsheet';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.js';
-import { count, shorten } from '../../parts/format.js';
+import { count, counted, shorten } from '../../parts/format.js';
 import { Facts } from '../../parts/text.js';
 
 const REPAIR_TEXTS: Record<RepairKind, string> = {
@@ -16,7 +16,7 @@ const REPAIR_TEXTS: Record<RepairKind, string> = {
 
 /** The repairs of cells by kind, each with an example. Losses come first. */
 const RepairList = ({ repairs, line }: { repairs: readonly Repair[]; line: string }) => {
-  if (repairs.length === 0) return <p className="hint">No repairs needed.</p>;
+  if (repairs.length === 0) return <p className="hint">No cell was changed.</p>;
   const kinds = (Object.keys(REPAIR_TEXTS) as RepairKind[]).flatMap((kind) => {
     const found = repairs.filter((repair) => repair.kind === kind);
     const [example] = found;
@@ -116,7 +116,9 @@ export const FilePreview = <R extends Row>({ name, batch, more }: FilePreviewPro
         rows={batch.rows.slice(0, SHOWN_ROWS)}
         rowKey={({ line }) => String(line)}
       />
-      {batch.rows.length > SHOWN_ROWS && <p className="hint">and {count(batch.rows.length - SHOWN_ROWS)} more rows</p>}
+      {batch.rows.length > SHOWN_ROWS && (
+        <p className="hint">and {counted(batch.rows.length - SHOWN_ROWS, 'more row', 'more rows')}</p>
+      )}
       <RepairList repairs={batch.repairs} line={lineWord(batch)} />
     </section>
   );

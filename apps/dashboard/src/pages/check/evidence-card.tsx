@@ -1,14 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { DocumentLanguage } from '@vat/domain';
-import { useState } from 'react';
 import { useApi } from '../../api/create-api.js';
 import type { Check, CheckLink } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
 import { Button, CopyButton } from '../../parts/button.js';
+import { DocumentLink } from '../../parts/document-link.js';
 import { DownloadButton, DownloadLink } from '../../parts/download.js';
-import { Select } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorAlert, Findings } from '../../parts/states.js';
 import { Card, Facts, IdText, TimestampFacts } from '../../parts/text.js';
@@ -29,36 +27,6 @@ const AnchorFacts = ({ anchor }: { anchor: NonNullable<Check['anchor']> }) => (
     }}
   />
 );
-
-/** The languages of certificates, each by its own name. */
-const LANGUAGES: Record<DocumentLanguage, string> = {
-  en: 'English',
-  de: 'Deutsch',
-  fr: 'Français',
-  it: 'Italiano',
-  es: 'Español',
-  pl: 'Polski',
-  nl: 'Nederlands',
-};
-
-const isOffered = (language: string): language is DocumentLanguage => Object.hasOwn(LANGUAGES, language);
-
-/** The first language of the browser that certificates have, otherwise English. */
-const preferredLanguage = (): DocumentLanguage =>
-  navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find(isOffered) ?? 'en';
-
-const OPTIONS = Object.entries(LANGUAGES).map(([value, label]) => ({ value: value as DocumentLanguage, label }));
-
-/** Downloads the certificate of a check in the language that is chosen beside it. */
-const CertificateLink = ({ checkId }: { checkId: string }) => {
-  const [language, setLanguage] = useState(preferredLanguage);
-  return (
-    <>
-      <DownloadLink path={`/checks/${checkId}/certificate.pdf?lang=${language}`}>Certificate (PDF)</DownloadLink>
-      <Select label="Language of the certificate" value={language} options={OPTIONS} onChange={setLanguage} hideLabel />
-    </>
-  );
-};
 
 /** The public link of a check. Renders nothing while public verification is off. */
 const PublicLink = ({ check: { id } }: { check: Check }) => {
@@ -133,7 +101,9 @@ export const EvidenceCard = ({ check }: { check: Check }) => {
         <DownloadLink path={`/checks/${check.id}/evidence`} fileName={`${check.id}.json`}>
           Download evidence
         </DownloadLink>
-        <CertificateLink checkId={check.id} />
+        <DocumentLink path={`/checks/${check.id}/certificate.pdf`} document="certificate">
+          Certificate (PDF)
+        </DocumentLink>
         {timestamp !== null && (
           <DownloadButton path={`/checks/${check.id}/timestamp.tsr`} fileName={`${check.id}.tsr`}>
             Download time-stamp

@@ -1,12 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { csvRow } from '@vat/spreadsheet';
-import type { Batch, Coverage, CoverageLine } from '../../api/shapes.js';
-import { useApiMutation, useDelete, useIdempotencyKey, useIsShown } from '../../api/use-api-mutation.js';
+import { withPageLabels } from '../../api/errors.js';
+import type { Coverage, CoverageLine } from '../../api/shapes.js';
+import { useDelete } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
-import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { ApiTable, type Column } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
+import { DocumentLink } from '../../parts/document-link.js';
 import { DownloadButton, DownloadLink } from '../../parts/download.js';
 import { Select } from '../../parts/form.js';
 import { count, counted, percentOf, shorten } from '../../parts/format.js';
@@ -14,7 +14,7 @@ import { Progress } from '../../parts/progress.js';
 import { Empty } from '../../parts/states.js';
 import { Card, DateTime, Facts, Status } from '../../parts/text.js';
 import { Changing } from '../../session/session.js';
-import { uncoveredNumbers } from './uncovered-numbers.js';
+import { GapCheck } from './gap-check.js';
 
 /** The statuses in the order of the bar, with its colour and what each means. */
 const STATUSES = {
@@ -65,31 +65,6 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
   );
 };
 
-/** Uploads the uncovered numbers of a coverage as a batch. `onCreated` gets its id, unless the user has left the page. */
-const useGapCheck = (path: string, onCreated: (batchId: string) => Promise<void>) => {
-  const sendOnce = useIdempotencyKey();
-  const isShown = useIsShown();
-  return useApiMutation(['batches'], async (api, coverage: Coverage) => {
-    const response = await api.send('GET', `${path}/results.csv`, { headers: { Accept: 'text/csv' } });
-    const numbers = uncoveredNumbers(await response.text());
-    if (numbers.length === 0) {
-      throw new Error(
-        'No gap has a VAT number that can be read. Correct the numbers in your file and compare it again.',
-      );
-    }
-    const form = new FormData();
-    const name = coverage.label ?? coverage.file_name ?? coverage.coverage_id;
-    // By characters, so that none is cut in half.
-    form.set('label', [...`Gaps: ${name}`].slice(0, 100).join(''));
-    const file = [['vat_number'], ...numbers.map((number) => [number])].map((cells) => csvRow(cells)).join('');
-    form.set('file', new Blob([file], { type: 'text/csv' }), 'gaps.csv');
-    const { batch_id } = await sendOnce([coverage.coverage_id], (headers) =>
-      api.call<Batch>('POST', '/batches', { body: form, headers }),
-    );
-    if (isShown.current) await onCreated(batch_id);
-  });
-};
-
 const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
   { head: 'Line', figures: true, cell: ({ line }) => line },
   {
@@ -114,7 +89,7 @@ const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
           <DateTime at={checked_at} />
         </Link>
       ) : vat_number === null ? (
-        (error?.message ?? null)
+        error && withPageLabels(error.message)
       ) : null,
   },
   { head: 'Grade', cell: ({ evidence_grade }) => evidence_grade && <span className="clipped">{evidence_grade}</span> },
@@ -122,7 +97,7 @@ const LINE_COLUMNS: readonly Column<CoverageLine>[] = [
     head: 'Reference',
     cell: ({ reference, error }) => {
       if (reference !== null) return shorten(reference);
-      return error?.code === 'INVALID_REFERENCE' ? error.message : null;
+      return error?.code === 'INVALID_REFERENCE' ? withPageLabels(error.message) : null;
     },
   },
 ];
@@ -139,7 +114,6 @@ export const CoveragePage = () => {
   const path = `/coverage/${encodeURIComponent(id)}`;
   const coverage = useApiQuery<Coverage>('coverage', path);
   const remove = useDelete('coverage', path, () => navigate({ to: '/coverage' }));
-  const gapCheck = useGapCheck(path, (batchId) => navigate({ to: '/batches/$id', params: { id: batchId } }));
   return (
     <DetailPage
       what="Coverage"
@@ -156,14 +130,10 @@ export const CoveragePage = () => {
       })}
       actions={(data) => (
         <>
-          <Changing>
-            {data.covered < data.total && (
-              <Button variant="primary" isPending={gapCheck.isPending} onPress={() => gapCheck.mutate(data)}>
-                Check the gaps
-              </Button>
-            )}
-          </Changing>
-          <DownloadLink path={`${path}/report.pdf`}>Report (PDF)</DownloadLink>
+          <Changing>{data.covered < data.total && <GapCheck coverage={data} />}</Changing>
+          <DocumentLink path={`${path}/report.pdf`} document="report">
+            Report (PDF)
+          </DocumentLink>
           <DownloadLink path={`${path}/results.xlsx`}>Results (Excel)</DownloadLink>
           <DownloadLink path={`${path}/results.csv`}>Results (CSV)</DownloadLink>
           <DownloadButton
@@ -184,13 +154,14 @@ export const CoveragePage = () => {
           </Changing>
         </>
       )}
-      error={gapCheck.error ?? remove.error}
+      error={remove.error}
     >
       {(data) => (
         <>
           <Totals coverage={data} />
           <Card
             title="Supplies"
+            hint="Days are days in UTC, so a check around midnight may count for the day before or after."
             actions={
               <Select
                 label="Status"

@@ -13,14 +13,23 @@ import { UploadForm } from '../batches/upload-form.js';
 
 type Row = CoverageFile['rows'][number];
 
+/** A file whose dates have been read. `isDayFirst`: in one of them the day could also be the month. */
+type Supplies = CoverageFile & { isDayFirst: boolean };
+
+const DAY_AND_MONTH = /^\s*(?:(\d\d?)[-/.]\s?(\d\d?)[-/.]|(\d\d)(\d\d)(?:19|20)\d\d\s*$)/;
+const isDayFirst = ({ supplyDate }: Row): boolean => {
+  const [first = 0, second = 0] = (DAY_AND_MONTH.exec(supplyDate) ?? []).slice(1).filter(Boolean).map(Number);
+  return first !== second && first <= 12 && second <= 12;
+};
+
 /** Reads a file as the service does, with the dates of all its rows. */
-const readSupplies = (bytes: Uint8Array, options: ReadOptions): CoverageFile => {
+const readSupplies = (bytes: Uint8Array, options: ReadOptions): Supplies => {
   const now = new Date();
   const file = readCoverageFile(bytes, options);
   const rows = namingErrors(file.source.format, () =>
     file.rows.map((row) => ({ ...row, supplyDate: supplyDateOf(row, now) })),
   );
-  return { ...file, rows };
+  return { ...file, rows, isDayFirst: file.rows.some(isDayFirst) };
 };
 
 const DATE_COLUMN: Column<Row> = {
@@ -46,7 +55,7 @@ const CoverageUpload = () => {
       title="Were your supplies checked in time?"
       hint="Each supply is compared with the checks that this account has already made. Nothing is looked up."
     >
-      <UploadForm<CoverageFile, Coverage>
+      <UploadForm<Supplies, Coverage>
         path="/coverage"
         read={readSupplies}
         hint="Drop a file here or choose one: an Excel workbook (.xlsx) or CSV file with the VAT number and the date of each supply, up to 2 MiB and 10,000 rows."
@@ -56,7 +65,9 @@ const CoverageUpload = () => {
             name={name}
             batch={file}
             more={{
-              facts: { 'Supply dates': `${nameOf(file, file.dateColumn)}, day before month` },
+              facts: {
+                'Supply dates': `${nameOf(file, file.dateColumn)}${file.isDayFirst ? ', day before month' : ''}`,
+              },
               columns: [DATE_COLUMN],
             }}
           />
