@@ -1,7 +1,8 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { insertEarlierChecks, type LocalServer, openHttpServer, type TestAccount, until } from '@vat/testkit';
 import type { Request, Route } from 'playwright-core';
-import { type Dashboard, NARROW, openDashboard, type Visit } from './testing/open-dashboard.fixture.js';
+import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
+import { saveScreenshot } from './testing/save-screenshot.fixture.js';
 
 const EMAIL = 'owner@example.com';
 const HOSTILE = '<img src=x onerror=alert(1)> "Ünï" & Söhne';
@@ -144,6 +145,7 @@ test('a malformed number gets its verdict, and a country that is not covered sho
   await visit.page.getByRole('alert').getByText('VAT number is required.').waitFor();
   await check('DE12');
   await outcome().getByText('malformed', { exact: true }).waitFor();
+  await outcome().getByText('DE numbers have 9 digits and do not begin with 0.', { exact: true }).waitFor();
   await check('GB123456789');
   const alert = visit.page.getByRole('alert');
   await alert.getByText(/^The number begins with GB, which is not covered: enter a number of one/).waitFor();
@@ -243,6 +245,42 @@ test('the match of a trader and the grade are shown in plain words', async () =>
   await match.getByRole('heading', { name: 'According to VIES' }).waitFor();
   const result = page.getByRole('region', { name: 'Result' });
   await result.getByText('a source states name and address. A source contradicts the verdict').waitFor();
+
+  // A requester alone would not raise the grade.
+  await visit.go('/checks/new');
+  await page.getByText('Compare trader details').click();
+  await page.getByLabel('City').fill('wrong');
+  await check('BE0203201340');
+  await outcome().getByRole('link', { name: 'View check' }).click();
+  await result.getByText('It is not “qualified” because not every trader detail you sent agrees.').waitFor();
+  expect(await result.getByText('Send your own VAT number').count()).toBe(0);
+});
+
+test('a test check says that the sandbox answered it, and nothing in the name of VIES', async () => {
+  const { page } = visit;
+  const { get, post } = dashboard.world.http(account.test_key);
+  const { body } = await post('/v1/checks', { vat_number: 'DE100' });
+  const id = await until('the check', async () => (await get(`/v1/requests/${body.request_id}`)).body.check?.id);
+  await visit.go(`/checks/${id}`);
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('The sandbox of the service answered this test check. No authority was queried').waitFor();
+  expect(await result.getByText('VIES says').count()).toBe(0);
+});
+
+test('a time in the first hour of a day is written alike with and without seconds', async () => {
+  const { page } = visit;
+  await page.route(/\/app\/api\/checks/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replaceAll(/"checked_at":"[^"]+"/g, '"checked_at":"2026-11-27T23:16:53.000Z"');
+    await route.fulfill({ response, body });
+  });
+  await visit.go('/checks');
+  const row = page.getByRole('row', { name: /FR40303265045/ }).first();
+  await row.getByText('28 Nov 2026, 00:16', { exact: true }).waitFor();
+  await row.getByRole('link').first().click();
+  await page.getByText('28 Nov 2026, 00:16:53 CET', { exact: true }).waitFor();
+  // A handler that fetches may still run.
+  await page.unrouteAll({ behavior: 'wait' });
 });
 
 test('bytes that do not match the hash are reported', async () => {
@@ -340,7 +378,7 @@ test('updates do not cancel a slow fetch of a list; one more fetch follows it', 
   let requestReads = 0;
   page.on('requestfailed', (request) => failed.push(request.url()));
   page.on('request', (request) => {
-    if (request.url().includes('/app/api/requests')) requestReads += 1;
+    if (request.url().includes('/app/api/requests?status=pending')) requestReads += 1;
   });
   await page.route('**/app/api/checks', (route) => void held.push(route));
   for (const [index, vatNumber] of ['SE556036079301', 'FI20774740'].entries()) {
@@ -399,6 +437,33 @@ test('the list of pending requests has more than one page', async () => {
   await pending.getByText('due, waiting for its turn').first().waitFor();
   // A handler that fetches may still run.
   await page.unrouteAll({ behavior: 'wait' });
+});
+
+test('abandoned requests are listed for some days, with the reason and a way to check again', async () => {
+  await dashboard.world.sql(
+    `INSERT INTO request (id, account_id, test, state, reason, input, country_code, national, vat_number, entries, created_at,
+       window_ends_at, accepted_at, give_up_at, due_at, ended_at)
+     SELECT id, $2::uuid, false, 'abandoned', 'UPSTREAM_NO_ANSWER', vat_number, 'HU', substr(vat_number, 3), vat_number, '[]', at, at,
+       at, at + interval '1 day', at, at + interval '1 day'
+     FROM (VALUES ($1::uuid, 'HU10766172', now() - interval '2 days'), ($3::uuid, 'HU12892312', now() - interval '5 days'))
+       AS r(id, vat_number, at)`,
+    [newUuid(), uuidOf('account', account.account_id), newUuid()],
+  );
+  const { page } = visit;
+  await visit.go('/checks');
+  const abandoned = page.getByRole('region', { name: 'Abandoned' });
+  const row = abandoned.getByRole('row', { name: /HU10766172/ });
+  await row.getByText('The member state did not answer in time.').waitFor();
+  expect(await abandoned.getByText('HU12892312').count()).toBe(0);
+  for (const [name, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+    await page.setViewportSize(viewport);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    await saveScreenshot(page, `${name}-checks-abandoned`);
+  }
+  await page.setViewportSize(WIDE);
+  await row.getByRole('link', { name: 'Check again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'New check' }).waitFor();
+  expect(await page.getByLabel('VAT number').inputValue()).toBe('HU10766172');
 });
 
 test('without page updates an open list polls', async () => {

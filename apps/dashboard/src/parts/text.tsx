@@ -67,18 +67,16 @@ export const IdText = ({ id, what }: { id: string; what: string }) => (
 
 type MomentProps = { at: string; exact?: boolean };
 
-/** With the time zone: the page may be printed, or read beside the UTC of a file. A style of dates cannot be combined with one. */
-const EXACT: Intl.DateTimeFormatOptions = {
-  ...{ year: 'numeric', month: 'short', day: 'numeric' },
-  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
-};
+/** The long style has seconds and the time zone: the page may be printed, or read beside the UTC of a file. */
+const STYLES = {
+  short: { dateStyle: 'medium', timeStyle: 'short' },
+  exact: { dateStyle: 'medium', timeStyle: 'long' },
+} as const;
 
 /** A time in the locale and time zone of the user, `exact` with seconds and the zone. The tooltip shows the value of the API. */
 export const DateTime = ({ at, exact = false }: MomentProps) => (
   <time dateTime={at} title={at}>
-    {new Intl.DateTimeFormat(undefined, exact ? EXACT : { dateStyle: 'medium', timeStyle: 'short' }).format(
-      new Date(at),
-    )}
+    {new Intl.DateTimeFormat(undefined, STYLES[exact ? 'exact' : 'short']).format(new Date(at))}
   </time>
 );
 

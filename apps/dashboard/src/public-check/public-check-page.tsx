@@ -92,7 +92,7 @@ const ResultCard = ({ check }: { check: HashedCheck }) => (
         'Member state': `${check.country_code} · ${countryName(check.country_code)}`,
         'Evidence grade': check.evidence_grade && (
           <>
-            <Status word={check.evidence_grade} /> {GRADE_MEANINGS[check.evidence_grade]}
+            <Status word={check.evidence_grade} /> {!check.test && GRADE_MEANINGS[check.evidence_grade]}
           </>
         ),
         Name: check.name,

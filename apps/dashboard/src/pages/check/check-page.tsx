@@ -40,7 +40,13 @@ export const CheckPage = () => {
     >
       {(data) => (
         <>
-          <Card title="Result">
+          <Card
+            title="Result"
+            hint={
+              data.test &&
+              'The sandbox of the service answered this test check. No authority was queried; it proves nothing about the number.'
+            }
+          >
             <Facts
               facts={{
                 'Evidence grade': data.evidence_grade && <EvidenceGrade check={data} grade={data.evidence_grade} />,
@@ -56,7 +62,7 @@ export const CheckPage = () => {
                 'Request ID': <IdText id={data.request_id} what="the request ID" />,
               }}
             />
-            {data.name === null && data.verdict === 'valid' && (
+            {data.name === null && data.verdict === 'valid' && !data.test && (
               <p className="hint">VIES states no name for this number. Some member states never disclose one.</p>
             )}
           </Card>

@@ -1,3 +1,4 @@
+import { type GradedCheck, gradeEvidence } from '@vat/domain/evidence-grade';
 import type { Check } from '../../api/shapes.js';
 import { Status } from '../../parts/text.js';
 
@@ -14,18 +15,22 @@ export const GRADE_MEANINGS: Record<Grade, string> = {
 };
 
 /** Why the grade is not higher, or what would raise it. */
-const remark = ({ evidence_grade: grade, checks, consultation_number, requester_vat_number }: Check): string | null => {
+const remark = (check: Check): string | null => {
+  const { evidence_grade: grade, checks, requester_vat_number } = check;
   if (grade === 'none' || grade === 'qualified') return null;
   if (checks.some(({ contradicts }) => contradicts)) return 'A source contradicts the verdict, which limits the grade.';
-  if (consultation_number !== null) return 'It is not “qualified” because not every trader detail you sent agrees.';
+  // An absent detail is absent in JSON, not undefined.
+  const withProof = { ...check, requester_vat_number: check.vat_number, consultation_number: 'any' } as GradedCheck;
+  if (gradeEvidence(withProof) !== 'qualified')
+    return 'It is not “qualified” because not every trader detail you sent agrees.';
   return requester_vat_number === null
     ? 'Send your own VAT number as requester to get a consultation number, which can raise it to “qualified”.'
     : null;
 };
 
-/** A grade in plain words. */
+/** A grade in plain words. That of a test check has no meaning. */
 export const EvidenceGrade = ({ check, grade }: { check: Check; grade: Grade }) => (
   <>
-    <Status word={grade} /> {GRADE_MEANINGS[grade]} {remark(check)}
+    <Status word={grade} /> {!check.test && `${GRADE_MEANINGS[grade]} ${remark(check) ?? ''}`}
   </>
 );

@@ -7,17 +7,12 @@ import { count, duration } from '../../parts/format.js';
 import { QueryView } from '../../parts/states.js';
 import { DateTime, Facts, IdText, NextAttempt, Page, Status } from '../../parts/text.js';
 import { useMay } from '../../session/session.js';
+import { abandonedBecause } from './abandoned-because.js';
 import { CheckForm, type NewCheck } from './check-form.js';
 
-const ABANDONED_BECAUSE: Record<NonNullable<CheckRequest['reason']>, string> = {
-  UPSTREAM_NO_ANSWER:
-    'The member state did not answer in time. This request does not count towards your quota. Try again later.',
-  NEVER_ASKED:
-    'The number could not be looked up within 7 days. This request does not count towards your quota. Try again.',
-  ACCOUNT_DISABLED: 'The account was disabled. This request does not count towards your quota.',
-  INVALID_REQUESTER:
-    'VIES does not accept the requester. Enter your own VAT number or leave the field empty. This request does not count towards your quota.',
-};
+/** What the entry of the number's format says, such as the form of its country. */
+const FormatProblem = ({ check: { checks } }: { check: Check }) =>
+  checks.flatMap(({ source, detail }) => (source === 'syntax' && detail ? [<p key={source}>{detail}</p>] : []));
 
 const POLL_MS = 2_000;
 
@@ -35,6 +30,7 @@ const RequestOutcome = ({ id }: { id: string }) => {
           </p>
           {check && (
             <>
+              {!check.valid && <FormatProblem check={check} />}
               <Facts
                 facts={{
                   Name: check.name,
@@ -72,7 +68,7 @@ const RequestOutcome = ({ id }: { id: string }) => {
           )}
           {status === 'abandoned' && (
             <>
-              <p>{reason === null ? 'The request was abandoned.' : ABANDONED_BECAUSE[reason]}</p>
+              <p>{abandonedBecause(reason)}</p>
               <Facts facts={{ Reason: reason, 'Last error': last_error, Attempts: count(attempts) }} />
             </>
           )}
