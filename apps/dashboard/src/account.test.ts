@@ -1,3 +1,4 @@
+import { uuidOf } from '@vat/domain';
 import { type TestAccount, until } from '@vat/testkit';
 import type { Route } from 'playwright-core';
 import {
@@ -164,6 +165,7 @@ test('what a page was loading is shown after a sign-out that failed', async () =
   await page.route('**/app/api/session', (route) => route.fulfill({ status: 500, json: {} }));
   await Promise.all([page.waitForRequest('**/app/api/usage'), page.reload()]);
   await page.getByRole('heading', { name: 'Latest changes' }).waitFor();
+  await page.getByRole('link', { name: 'View watched numbers' }).waitFor();
   isHeld = false;
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('alert').waitFor();
@@ -427,6 +429,37 @@ test('an owner invites an auditor by a link, who joins, reads every page, and is
   await invited.page.goto(link);
   await invited.page.getByRole('alert').filter({ hasText: 'was accepted or revoked' }).waitFor();
   expect(invited.complaints()).toEqual([]);
+  await invited.close();
+});
+
+test('an open invitation says what is true when it was revoked, and of an address that has an account', async () => {
+  const owner = await dashboard.account('inviting@example.com', { name: 'Müller & Söhne' });
+  await dashboard.account('elsewhere@example.com');
+  visit = await dashboard.visit({ refused: /\/invitation/ });
+  await visit.enter('inviting@example.com');
+  const { page } = visit;
+  await visit.go('/settings');
+  const members = page.getByRole('region', { name: 'Members', exact: true });
+  await members.getByRole('button', { name: 'Invite' }).click();
+  const link = String(await members.getByText(/\/app\/invitation#[\w-]{24}$/).textContent());
+  const invited = await dashboard.visit({ refused: /\/invitation/ });
+  await invited.page.goto(link);
+  const alert = invited.page.getByRole('alert');
+  const join = async (email: string) => {
+    await invited.page.getByLabel('E-mail').fill(email);
+    await invited.page.getByLabel('Password').fill('a few words are good');
+    await invited.page.getByRole('button', { name: 'Join' }).click();
+  };
+  await join('elsewhere@example.com');
+  await alert.getByText(/cannot join Müller & Söhne\. Join with another address\.$/).waitFor();
+  expect(await alert.getByText('sign in').count()).toBe(0);
+  await dashboard.world.sql('DELETE FROM invitation WHERE account_id = $1::uuid', [
+    uuidOf('account', owner.account_id),
+  ]);
+  await join('new@example.com');
+  await alert.getByText('This invitation was accepted or revoked, or has expired.').waitFor();
+  expect(await invited.page.getByText('This link works once').count()).toBe(0);
+  expect([visit.complaints(), invited.complaints()]).toEqual([[], []]);
   await invited.close();
 });
 

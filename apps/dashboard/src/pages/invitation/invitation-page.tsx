@@ -2,7 +2,7 @@ import { type UseMutationResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../../api/create-api.js';
-import { isNotFound } from '../../api/errors.js';
+import { ApiError, isNotFound } from '../../api/errors.js';
 import type { OpenInvitation, Session } from '../../api/shapes.js';
 import { useApiMutation } from '../../api/use-api-mutation.js';
 import { Button } from '../../parts/button.js';
@@ -13,6 +13,16 @@ import { useBoot, useSetSession } from '../../session/session.js';
 import { Redirect, SignedOutLayout } from '../../shell/gate.js';
 
 type Acceptance = { token: string; email?: string; password: string };
+
+const isTaken = (error: unknown): boolean => error instanceof ApiError && error.code === 'EMAIL_TAKEN';
+
+/** A user belongs to one account, so that signing in would not join another. */
+const takenAddress = ({ account_name, email }: OpenInvitation): Error =>
+  new Error(
+    `This e-mail address belongs to a user of the service already, so it cannot join ${account_name}. ${
+      email === null ? 'Join with another address.' : 'Ask an owner of the account to invite another address.'
+    }`,
+  );
 
 type AcceptFormProps = {
   token: string;
@@ -36,7 +46,7 @@ const AcceptForm = ({ token, invitation, accept }: AcceptFormProps) => {
       </p>
       {session && <p className="hint">Joining signs out {session.account.email} in this browser.</p>}
       <Form onBeforeSubmit={accept.reset} onSubmit={submit} className="stack">
-        <ErrorAlert error={accept.error} />
+        <ErrorAlert error={isTaken(accept.error) ? takenAddress(invitation) : accept.error} />
         {email === null ? (
           <Field label="E-mail" name="email" type="email" autoComplete="username" isRequired autoFocus />
         ) : (
@@ -68,7 +78,7 @@ const Invitation = ({ token }: { token: string }) => {
   if (accept.isSuccess) return <Redirect address="/" />;
   return (
     <SignedOutLayout title="Invitation">
-      {isNotFound(invitation.error) ? (
+      {isNotFound(invitation.error) || isNotFound(accept.error) ? (
         <>
           <p role="alert">
             This invitation was accepted or revoked, or has expired. Ask an owner of the account for another one.

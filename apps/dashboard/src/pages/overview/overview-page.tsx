@@ -121,7 +121,7 @@ export const OverviewPage = () => {
           title="Latest changes"
           actions={
             <Link to="/watches" className="button quiet small">
-              View all
+              View watched numbers
             </Link>
           }
         >
