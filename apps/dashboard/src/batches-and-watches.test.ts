@@ -210,13 +210,14 @@ test('a file of supplies shows how its dates are read, then what is covered, and
 
   const coverage = await dashboard.world
     .http(owner.live_key)
-    .post('/v1/coverage?queue_gaps=true')
+    .post('/v1/coverage?queue_gaps=true&min_grade=qualified')
     .set('Content-Type', 'text/csv')
     .send('vat_number,date\nIT00743110157,2026-04-03\n')
     .expect(201);
   await visit.go(`/coverage/${coverage.body.coverage_id}`);
   await page.getByRole('button', { name: 'Check the gaps' }).click();
   await dialog.getByText('A batch of these gaps was created with the coverage').waitFor();
+  await dialog.getByText('1 number has no requester in your file.').waitFor();
   await dialog.getByRole('link', { name: 'view it' }).click();
   await page.getByRole('row', { name: /IT00743110157/ }).waitFor();
 

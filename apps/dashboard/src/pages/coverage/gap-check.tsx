@@ -46,6 +46,7 @@ export const GapCheck = ({ coverage }: { coverage: Coverage }) => {
     read.mutate(undefined, { onSuccess: () => setAsking(true) });
   };
   const gaps = read.data ?? [];
+  const lacking = coverage.min_grade === 'qualified' ? gaps.filter(({ requester }) => requester === null).length : 0;
   return (
     <>
       <Button variant="primary" isPending={read.isPending || upload.isPending} onPress={ask}>
@@ -77,6 +78,12 @@ export const GapCheck = ({ coverage }: { coverage: Coverage }) => {
           A check made now covers supplies from today (UTC) on. Earlier supplies stay uncovered. To see what is covered
           then, compare your file again.
         </p>
+        {lacking > 0 && (
+          <p>
+            {counted(lacking, 'number has', 'numbers have')} no requester in your file. A check without one is never
+            “qualified”.
+          </p>
+        )}
       </Question>
     </>
   );
