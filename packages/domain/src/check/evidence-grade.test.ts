@@ -70,10 +70,13 @@ const REGISTERED_IN_ROMANIA = 'INREGISTRAT din data 01.01.2006';
 test.each([
   ['pl_white_list', 'corroborated', { status: 'Czynny' }],
   ['pl_white_list', 'basic', { register_id: '123456789', receipt: 'x', ...SINCE }],
+  ['cz_ares', 'corroborated', { vat_numbers: ['CZ25123891'] }],
   ['cz_ares', 'basic', { register_id: '25123891' }],
   ['cz_ares', 'basic', { status: 'SOMETHING_NEW' }],
   ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, ...SINCE }],
+  ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, vat_numbers: ['RO14056826'] }],
   ['ro_anaf', 'basic', { status: REGISTERED_IN_ROMANIA }],
+  ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', vat_numbers: ['RO14056826'] }],
   ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', ...SINCE }],
   ['ro_anaf', 'basic', { status: `${REGISTERED_IN_ROMANIA}; INACTIV`, ...SINCE }],
   ['fr_recherche_entreprises', 'corroborated', { status: 'A', ...NUMBERS }],

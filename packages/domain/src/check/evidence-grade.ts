@@ -24,6 +24,9 @@ export type GradedCheck = {
   checks: readonly Pick<CheckEntry, 'source' | 'outcome' | 'facts' | 'contradicts'>[];
 };
 
+/** Whether a register names VAT numbers. */
+const isNamed = (numbers: readonly string[] = []): boolean => numbers.length > 0;
+
 /**
  * How each register in which a member state lists its own companies states that the trader is registered for VAT. A register
  * that lists the trader and does not state this agrees to nothing. eVatR relays another state's answer, and GLEIF's records are
@@ -31,11 +34,12 @@ export type GradedCheck = {
  */
 const STATES_REGISTRATION: Partial<Record<CheckSource, (facts: SourceFacts) => boolean>> = {
   pl_white_list: ({ status }) => status === 'Czynny',
-  cz_ares: ({ status }) => status === 'AKTIVNI',
+  cz_ares: ({ status, vat_numbers }) => status === 'AKTIVNI' || isNamed(vat_numbers),
   // The start of the VAT registration. The status is that of the taxpayer, which may have been struck off or declared inactive.
-  ro_anaf: ({ registered_since, status = '' }) => registered_since !== undefined && !/^RADI|INACTIV$/.test(status),
+  ro_anaf: ({ registered_since, vat_numbers, status = '' }) =>
+    (registered_since !== undefined || isNamed(vat_numbers)) && !/^RADI|INACTIV$/.test(status),
   // A list that lacks the number contradicts. A ceased company keeps its entry.
-  fr_recherche_entreprises: ({ status, vat_numbers }) => status !== 'C' && (vat_numbers ?? []).length > 0,
+  fr_recherche_entreprises: ({ status, vat_numbers }) => status !== 'C' && isNamed(vat_numbers),
   // The start of the VAT registration; a company that is only in the trade register has none.
   fi_prh: ({ registered_since }) => registered_since !== undefined,
 };

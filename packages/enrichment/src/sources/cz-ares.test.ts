@@ -74,5 +74,6 @@ test.each([
   await withLocalSource('cz_ares', json({ ...FOUND, seznamRegistraci }), async ({ source }) => {
     const { entry } = await source.consult(subject);
     expect([entry.contradicts, entry.facts?.status]).toEqual([contradicts, row.stavZdrojeDph ?? undefined]);
+    expect(entry.facts?.vat_numbers).toEqual(row.stavZdrojeDph === null ? [FOUND.dic] : undefined);
   });
 });

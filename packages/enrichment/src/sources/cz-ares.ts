@@ -45,6 +45,8 @@ export const czAres: SourceDefinition = {
         status: vat,
         registered_until: pastEnd(data.datumZaniku, today('Europe/Prague')),
         register_id: data.ico ?? national,
+        // Without the state of the VAT register, what it states is the VAT number.
+        vat_numbers: vat === null && data.dic !== null ? [data.dic] : null,
       },
       detail: [
         ['name', data.obchodniJmeno],

@@ -91,7 +91,10 @@ test.each([
   { scpTVA: null, contradicts: undefined },
 ])('scpTVA $scpTVA beside a valid number: contradicts $contradicts', async ({ scpTVA, contradicts }) => {
   await withLocalSource('ro_anaf', json(withVat({ scpTVA, perioade_TVA: [] })), async ({ source }) => {
-    expect((await source.consult(subject)).entry.contradicts).toBe(contradicts);
+    const { entry } = await source.consult(subject);
+    expect(entry.contradicts).toBe(contradicts);
+    // Without a period this is all that it states about the registration.
+    expect(entry.facts?.vat_numbers).toEqual(scpTVA ? [`RO${subject.national}`] : undefined);
   });
 });
 

@@ -83,6 +83,8 @@ export const roAnaf: SourceDefinition = {
         registered_since: period?.data_inceput_ScpTVA ?? null,
         registered_until: period?.data_sfarsit_ScpTVA ?? null,
         register_id: general.nrRegCom,
+        // Without a start, what it states is that this is a VAT number.
+        vat_numbers: vat?.scpTVA === true && !period?.data_inceput_ScpTVA ? [`RO${national}`] : null,
       },
       detail: [
         ['name', general.denumire],
