@@ -192,8 +192,7 @@ export const startConsumer = <P>(
     connection,
     prefix,
     concurrency: 1,
-    // It writes what it finds to the output, once a queue; `findRedisFaults` reads the same.
-    skipVersionCheck: true,
+    // Not without the check of the version: a worker that does not know it waits for whole seconds for a job that is due sooner.
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED,

@@ -52,7 +52,10 @@ export const readConditions =
       rows.filter((row) => row.memberState === memberState);
     return {
       outlooks: new Map(
-        MEMBER_STATES.map((code) => [code, outlookOf(of(tallies, code), of(hours, code), down && down.has(code), now)]),
+        MEMBER_STATES.map((code) => [
+          code,
+          outlookOf(of(tallies, code), of(hours, code), down?.has(code) ?? null, now),
+        ]),
       ),
       backlog,
     };

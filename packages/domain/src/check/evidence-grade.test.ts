@@ -66,17 +66,18 @@ test('a national register that states the registration makes it corroborated; GL
 
 const SINCE = { registered_since: '2001-02-03' };
 const NUMBERS = { vat_numbers: ['FR83404833048'] };
+const [CZECH, ROMANIAN] = [{ vat_numbers: ['CZ25123891'] }, { vat_numbers: ['RO14056826'] }];
 const REGISTERED_IN_ROMANIA = 'INREGISTRAT din data 01.01.2006';
 test.each([
   ['pl_white_list', 'corroborated', { status: 'Czynny' }],
   ['pl_white_list', 'basic', { register_id: '123456789', receipt: 'x', ...SINCE }],
-  ['cz_ares', 'corroborated', { vat_numbers: ['CZ25123891'] }],
+  ['cz_ares', 'corroborated', CZECH],
   ['cz_ares', 'basic', { register_id: '25123891' }],
   ['cz_ares', 'basic', { status: 'SOMETHING_NEW' }],
   ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, ...SINCE }],
-  ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, vat_numbers: ['RO14056826'] }],
+  ['ro_anaf', 'corroborated', { status: REGISTERED_IN_ROMANIA, ...ROMANIAN }],
   ['ro_anaf', 'basic', { status: REGISTERED_IN_ROMANIA }],
-  ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', vat_numbers: ['RO14056826'] }],
+  ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', ...ROMANIAN }],
   ['ro_anaf', 'basic', { status: 'RADIERE din data 01.01.2020', ...SINCE }],
   ['ro_anaf', 'basic', { status: `${REGISTERED_IN_ROMANIA}; INACTIV`, ...SINCE }],
   ['fr_recherche_entreprises', 'corroborated', { status: 'A', ...NUMBERS }],
