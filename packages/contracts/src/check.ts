@@ -146,7 +146,7 @@ const matchAndGrade = {
     .enum(EVIDENCE_GRADES)
     .optional()
     .describe(
-      'How strong the check is as evidence: `none` (not valid), `basic` (VIES says valid), `named` (a source states name and address), `corroborated` (a national register lists the trader), `qualified` (VIES or eVatR issued a proof of the lookup, and every detail of `trader` agrees).',
+      'How strong the check is as evidence: `none` (not valid), `basic` (VIES says valid), `named` (a source states name and address), `corroborated` (a national register lists the trader as registered for VAT), `qualified` (VIES or eVatR issued a proof of the lookup, and every detail of `trader` agrees).',
     ),
 };
 

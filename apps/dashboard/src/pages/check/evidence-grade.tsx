@@ -9,7 +9,7 @@ export const GRADE_MEANINGS: Record<Grade, string> = {
   none: 'The number is not valid.',
   basic: 'VIES says that the number is valid. No source states name and address.',
   named: 'VIES says that the number is valid, and a source states name and address.',
-  corroborated: 'A national register lists the trader as well.',
+  corroborated: 'A national register lists the trader as registered for VAT.',
   qualified:
     'VIES or eVatR issued a proof of this lookup, and every trader detail you sent agrees according to VIES, eVatR or our comparison.',
 };
