@@ -192,7 +192,7 @@ export const startConsumer = <P>(
     connection,
     prefix,
     concurrency: 1,
-    // Not without the check of the version: a worker that does not know it waits for whole seconds for a job that is due sooner.
+    // No `skipVersionCheck`: without the version of Redis a worker waits in whole seconds for a job that is due sooner.
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED,

@@ -136,10 +136,10 @@ export const CUSTOMER_WORDS = `
   du preneur | destinataire | du destinataire | cliente | del cliente | do cliente | cessionario | del cessionario |
   cessionario/committente | committente | acquirente | dell'acquirente | destinatario | del destinatario | destinatário | comprador |
   del comprador | do comprador | adquirente | del adquirente | do adquirente | klant | van de klant | afnemer | van de afnemer | koper |
-  nabywcy | odbiorcy | klienta | kontrahenta | odběratele | zákazníka | odberateľa | kupujícího | kupujúceho | vevő | vevő szerint |
-  kupca | stranke | πελάτη | αγοραστή | λήπτη | αποκτώντος | на клиента | на получателя | на купувача | client | cumpărător |
-  al cumpărătorului | beneficiar | al beneficiarului | clientului | kundens | köparens | kunde | kundes | købers | køber | modtager |
-  modtagers | asiakkaan | asiakas | ostajan | pirkėjo | kliento | pircēja | klienta | kliendi | ostja
+  nabywcy | odbiorcy | klienta | kontrahenta | odběratele | zákazníka | odberateľa | kupujícího | kupujúceho | vevő |
+  kupca | stranke | πελάτη | αγοραστή | λήπτη | αποκτώντος | на клиента | на получателя | на купувача | cumpărător |
+  al cumpărătorului | beneficiar | al beneficiarului | clientului | kundens | köparens | kundes | købers | køber | modtager |
+  modtagers | asiakkaan | asiakas | ostajan | pirkėjo | kliento | pircēja | kliendi | ostja
 `;
 
 const split = (lists: readonly string[]): readonly (readonly string[])[] =>

@@ -14,7 +14,7 @@ type QuestionProps = {
   variant?: 'danger' | 'primary';
 } & Pick<ModalOverlayProps, 'isOpen' | 'onOpenChange'>;
 
-/** A dialog that asks before something is done. Open as its surrounding trigger says, or while `isOpen`. */
+/** A dialog that confirms an action before it is taken. It is opened by the trigger around it, or is open while `isOpen`. */
 export const Question = ({ action, question, children, onConfirm, variant = 'danger', ...overlay }: QuestionProps) => (
   <ModalOverlay {...overlay} className="overlay" isDismissable>
     <Modal className="modal">

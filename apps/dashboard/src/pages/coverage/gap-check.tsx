@@ -23,7 +23,7 @@ export const GapCheck = ({ coverage }: { coverage: Coverage }) => {
   const navigate = useNavigate();
   const sendOnce = useIdempotencyKey();
   const isShown = useIsShown();
-  const [isAsking, setAsking] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const read = useApiMutation([], async (api) => {
     const response = await api.send('GET', `/coverage/${id}/results.csv`, { headers: { Accept: 'text/csv' } });
     const gaps = uncoveredNumbers(await response.text());
@@ -41,21 +41,21 @@ export const GapCheck = ({ coverage }: { coverage: Coverage }) => {
     // The user may have left the page.
     if (isShown.current) await navigate({ to: '/batches/$id', params: { id: batch_id } });
   });
-  const ask = () => {
+  const openQuestion = () => {
     upload.reset();
-    read.mutate(undefined, { onSuccess: () => setAsking(true) });
+    read.mutate(undefined, { onSuccess: () => setOpen(true) });
   };
   const gaps = read.data ?? [];
   const lacking = coverage.min_grade === 'qualified' ? gaps.filter(({ requester }) => requester === null).length : 0;
   return (
     <>
-      <Button variant="primary" isPending={read.isPending || upload.isPending} onPress={ask}>
+      <Button variant="primary" isPending={read.isPending || upload.isPending} onPress={openQuestion}>
         Check the gaps
       </Button>
       <ErrorAlert error={read.error ?? upload.error} />
       <Question
-        isOpen={isAsking}
-        onOpenChange={setAsking}
+        isOpen={isOpen}
+        onOpenChange={setOpen}
         variant="primary"
         action="Check"
         question={`Check ${counted(gaps.length, 'VAT number', 'VAT numbers')}?`}
