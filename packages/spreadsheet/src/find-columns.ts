@@ -29,7 +29,8 @@ const RANKS: Readonly<Record<Meaning, Ranks>> = {
 /** Longer cells are data and are not folded. */
 export const MAX_NAME = 200;
 
-const LEAST_CERTAIN_REFERENCE = 1;
+/** From this rank on, references are numbers of customers and invoices, of which a file may have several. */
+const LESS_CERTAIN_REFERENCE = 1;
 
 /** A header cell for comparison: folded as a whole, and in its parts if it has several. */
 type FoldedName = { whole: string; parts: readonly string[] };
@@ -115,7 +116,7 @@ export const addedColumns = (header: readonly string[]): ReadonlySet<number> => 
 };
 
 /**
- * Finds the columns that a header row names. The caller must refuse several columns of one meaning. Of the least certain
+ * Finds the columns that a header row names. The caller must refuse several columns of one meaning. Of the less certain
  * references (`id` beside `Kundennummer`) only the first is returned.
  */
 export const findColumns = (header: readonly string[]): NamedColumns => {
@@ -124,7 +125,7 @@ export const findColumns = (header: readonly string[]): NamedColumns => {
   const named = (meaning: Meaning, except?: ReadonlySet<number>): number[] => {
     const isTaken = (column: number) => taken.has(column) || except?.has(column) === true;
     const { best, columns } = bestRanked(RANKS[meaning], folded, { isTaken, ofPart: 0 });
-    return meaning === 'reference' && best === LEAST_CERTAIN_REFERENCE ? columns.slice(0, 1) : columns;
+    return meaning === 'reference' && best >= LESS_CERTAIN_REFERENCE ? columns.slice(0, 1) : columns;
   };
   const take = (columns: number[]): number[] => {
     for (const column of columns) taken.add(column);

@@ -69,6 +69,8 @@ describe('HEADER_NAMES', () => {
     ['Χώρα', 'country'],
     ['reference', 'reference'],
     ['Kunden-Nr.', 'reference'],
+    ['Rechnungsnr.', 'reference'],
+    ['N° de facture', 'reference'],
     ['Requester (VAT number)', 'requester'],
     ['requester_vat_number', 'requester'],
   ] as const)('takes "%s" for the %s alone', (name, meaning) => {
@@ -92,7 +94,7 @@ describe('HEADER_NAMES', () => {
     expect(findColumns([name]).candidate).toEqual([0]);
   });
 
-  test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Rechnungsnummer', 'Status', ''])(
+  test.each(['Steuernummer', 'IBAN', 'Name', 'IČO', 'Ort', 'valid', 'vat amount', 'Menge', 'Status', ''])(
     'does not recognise "%s"',
     (name) => {
       expect(Object.values(findColumns([name])).flat()).toEqual([]);

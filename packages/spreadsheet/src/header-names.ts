@@ -5,7 +5,8 @@ import type { Meaning } from './batch-file.js';
  * `vat_number` and `NIF` the first one counts, as in a file with `reference` and `id`. For the number's column, the
  * second list has tax numbers that usually, but not always, are also VAT numbers; the third has names of the tax,
  * which may also be the header of its amount. `Kraj` is a country in Polish and a town in Slovenian; the names beside
- * it are of programs that may have a more certain column, too. Names are compared by `foldName`, so one spelling is
+ * it are of programs that may have a more certain column, too. The number of an invoice is the reference of a supply in a file that
+ * has no better one. Names are compared by `foldName`, so one spelling is
  * enough. Each list covers English, German, French, Italian, Spanish, Portuguese, Dutch, Polish, Czech, Slovak, Danish,
  * Swedish, Finnish, Greek, Bulgarian, Hungarian, Romanian, the Baltic languages, Croatian, Slovenian, Maltese and
  * Irish.
@@ -107,6 +108,17 @@ const NAMES = {
       Kundenummer | Kundenr | Κωδικός πελάτη | Клиентски номер | Ügyfélszám | Vevőkód | Cod client |
       Kliento kodas | Klienta numurs | Kliendi number | Šifra kupca | Šifra stranke | Numru tal-klijent |
       Uimhir chustaiméara | id | Record ID | Key
+    `,
+    `
+      Invoice no | Invoice number | Invoice ID | Invoice | Document no | Document number | Rechnungsnummer | Rechnungs-Nr |
+      Rechnung | Belegnummer | Beleg-Nr | N° facture | N° de facture | Numéro facture | Numéro de facture |
+      N° de pièce | Numéro de pièce | Numero fattura | N. fattura | Nr. fattura | Fattura n. | Numero documento | N. documento |
+      Factura | Número factura | Número de factura | Nº factura | Nº de factura | Número da fatura | Nº da fatura | Nº fatura |
+      Factuurnummer | Factuurnr | Numer faktury | Nr faktury | Numer dokumentu | Nr dokumentu | Číslo faktury |
+      Číslo dokladu | Fakturanummer | Fakturanr | Laskunumero | Laskun numero | Αριθμός τιμολογίου | Αρ. τιμολογίου |
+      Номер на фактура | № на фактура | Számla sorszáma | Számla száma | Számlaszám | Număr factură | Nr. factură |
+      Sąskaitos numeris | Sąskaitos Nr | Rēķina numurs | Rēķina Nr | Arve number | Arve nr | Broj računa | Številka računa |
+      Št. računa | Numru tal-fattura | Uimhir an tsonraisc
     `,
   ],
   requester: [

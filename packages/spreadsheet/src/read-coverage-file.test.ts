@@ -38,6 +38,15 @@ test.each([
   ]);
 });
 
+test.each([
+  ['vat_number;supply_date;Rechnungsnummer', 'c'],
+  ['vat_number;supply_date;Invoice no.;Kundennummer', 'd'],
+  ['vat_number;supply_date;Invoice no.;Document no.', 'c'],
+  ['vat_number;supply_date;Invoice no.;reference', 'd'],
+])('the number of an invoice is the reference where none is better: %s', (header, reference) => {
+  expect(read(`${header}\nFR40303265045;2026-12-31;c;d\n`).rows[0]?.reference).toBe(reference);
+});
+
 test('without a known name the only column of dates is taken', () => {
   expect(read('FR40303265045;7;31.12.2026\nATU33803803;8;\n').dateColumn).toBe(2);
   expect(read('vat_number;Wann\nFR40303265045;12/31/2026\n').dateColumn).toBe(1);

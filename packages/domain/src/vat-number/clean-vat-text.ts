@@ -42,7 +42,7 @@ export const cleanVatText = (text: string): string =>
 const NAMES = [
   ...['VAT', 'VATIN', 'TAX'],
   ...['UID', 'ATUNR', 'ATUNUMMER', 'UST', 'USTID', 'MWST', 'UMSATZSTEUER'], // AT, DE
-  ...['TVA', 'BTW'], // BE, FR, LU, NL
+  ...['TVA', 'BTW', 'KBO', 'BCE', 'ONDERNEMINGS', 'ENTREPRISE'], // BE, FR, LU, NL
   ...['ДДС', 'ИНПОДДС', 'ИНПОЗДДС', 'ЕИК', 'DDS', 'EIK', 'BULSTAT'], // BG
   ...['ΑΦΜ', 'ΦΠΑ', 'AFM', 'FPA'], // CY, EL
   ...['DIC', 'DPH', 'ICDPH'], // CZ, SK
@@ -62,7 +62,7 @@ const NAMES = [
 /** What stands before a name: `N° de TVA`, `Numero di IVA`, `EU VAT`, `ID PDV`. */
 const BEFORE = [
   ...['EU', 'ID', 'COD', 'CODICE', 'CF', 'N', 'N°', 'NO', 'NR', 'NUM', 'NUMER', 'NUMERO', 'НОМЕРПО', 'UIMHIR'],
-  ...['N°DE', 'NODE', 'NUMERODE', 'NUMERODI'],
+  ...['N°DE', 'NODE', 'NUMERODE', 'NUMERODI', 'N°D', 'NUMEROD'],
 ];
 /** What follows one, several of them too: `VAT Reg. No.`, `USt-IdNr.`. Only `N` begins like a covered number (NL). */
 const AFTER = [

@@ -28,6 +28,28 @@ export const fitText =
     return { text: cut(fits), size };
   };
 
+/**
+ * The lines that `text` takes when no line may be wider than `width`, broken behind a blank where there is one. `measure`: the
+ * width in points.
+ */
+export const breakIntoLines = (measure: (text: string) => number, text: string, width: number): string[] => {
+  const lines: string[] = [];
+  let rest = [...text];
+  while (measure(rest.join('')) > width && rest.length > 1) {
+    let [fits, tooLong] = [1, rest.length];
+    while (tooLong - fits > 1) {
+      const middle = Math.floor((fits + tooLong) / 2);
+      if (measure(rest.slice(0, middle).join('')) <= width) fits = middle;
+      else tooLong = middle;
+    }
+    const blank = rest.lastIndexOf(' ', fits);
+    const end = blank > 0 ? blank : fits;
+    lines.push(rest.slice(0, end).join(''));
+    rest = rest.slice(blank > 0 ? end + 1 : end);
+  }
+  return [...lines, rest.join('')];
+};
+
 const WANTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]$/u;
 const UNSEEN = /^[\p{C}\p{Zl}\p{Zp}]$/u;
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;

@@ -2,15 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentLanguage } from '@vat/domain';
 import { TERMS } from '../languages/terms.js';
 import { drawQrCode } from './draw-qr-code.js';
-import { fitText, printableText } from './fit-text.js';
+import { breakIntoLines, fitText, printableText } from './fit-text.js';
 import type { Page, Style } from './page.js';
 import { FACES, type Face, openPageFonts, type PageFonts } from './page-fonts.js';
 
-/** More characters than a cell of a list can show. */
-const MAX_LINE = 120;
-/** Between two cells of a line, in points. */
+/** In characters; longer than any reference. */
+const MAX_CELL = 120;
+/** Between two cells of a row, in points. */
 const CELL_GAP = 6;
-const LINE_SIZE = 7.5;
+/** Of the text of a list, of its rows of one line, and of each further line, in points. */
+const [LIST_SIZE, ROW_HEIGHT, LIST_LEADING] = [7.5, 12, 9];
 
 const LEFT = 48;
 const WIDTH = 499;
@@ -110,23 +111,37 @@ export const openPage = async ({
     (doc as unknown as { _font: { layoutCache: object } })._font.layoutCache = Object.create(null);
   };
 
-  /** Cells of one line, each cut to its width. Measures widths only: wrapping ten thousand rows would take a minute. */
-  const putLine = (widths: readonly number[], cells: readonly string[], face: Face): void => {
+  /** What a cell of a list shows, which may take several lines. Measures widths only: wrapping ten thousand rows would take a minute. */
+  const linesOf = (cell: string, width: number, face: Face): string[] => {
+    // A character without a glyph becomes several.
+    const shown = printable(cell.slice(0, MAX_CELL), face).replaceAll('\n', ' ');
+    const isCut = shown.length > MAX_CELL || cell.length > MAX_CELL;
+    const text = isCut ? `${shown.slice(0, MAX_CELL)}…` : shown;
+    return breakIntoLines((part) => doc.widthOfString(part), text, width - CELL_GAP);
+  };
+
+  /** A row of a list. `makeRoom`: called with its height in points before it is drawn. */
+  const putRow = (
+    widths: readonly number[],
+    cells: readonly string[],
+    { face, makeRoom = () => undefined }: { face: Face; makeRoom?: (height: number) => void },
+  ): void => {
     const whole = widths.reduce((sum, width) => sum + width, 0);
-    doc.font(face).fontSize(LINE_SIZE).fillColor(INK);
-    // A line does not wrap: what must fit is its width.
-    const fitWidth = fitText((text) => doc.widthOfString(text), '…');
-    let x = LEFT;
-    for (const [column, cell] of cells.entries()) {
+    const style = () => doc.font(face).fontSize(LIST_SIZE).fillColor(INK);
+    style();
+    const columns = cells.map((cell, column) => {
       const width = ((widths[column] ?? 0) / whole) * WIDTH;
-      // A character without a glyph becomes several.
-      const shown = printable(cell.slice(0, MAX_LINE), face).replaceAll('\n', ' ').slice(0, MAX_LINE);
-      const { text } = fitWidth(shown, { width, height: width - CELL_GAP, sizes: [LINE_SIZE] });
-      const isCutUnseen = text === shown && cell.length > MAX_LINE;
-      doc.text(isCutUnseen ? `${text}…` : text, x, y, { lineBreak: false });
+      return { width, lines: linesOf(cell, width, face) };
+    });
+    const height = ROW_HEIGHT + (Math.max(...columns.map(({ lines }) => lines.length)) - 1) * LIST_LEADING;
+    makeRoom(height);
+    style();
+    let x = LEFT;
+    for (const { width, lines } of columns) {
+      for (const [index, line] of lines.entries()) doc.text(line, x, y + index * LIST_LEADING, { lineBreak: false });
       x += width;
     }
-    y += 12;
+    y += height;
   };
 
   return {
@@ -136,13 +151,12 @@ export const openPage = async ({
         doc.addPage();
         y = 44;
         y += put(heading, LEFT, y, WIDTH, { face: 'bold', sizes: [10], height: 14 }) + 7;
-        putLine(widths, head, 'bold');
+        putRow(widths, head, { face: 'bold' });
         forgetLayouts('plain');
       };
       beginPage();
       for await (const cells of rows) {
-        if (y + 12 > BOTTOM) beginPage();
-        putLine(widths, cells, 'plain');
+        putRow(widths, cells, { face: 'plain', makeRoom: (height) => y + height > BOTTOM && beginPage() });
         await nextTurn();
       }
     },

@@ -38,7 +38,7 @@ export type Page = {
   /** Rows of cells, the first in bold; `widths` are shares of the line. */
   table: (widths: readonly number[], rows: readonly (readonly string[])[]) => void;
   paragraph: (text: string, style?: Style) => void;
-  /** Rows of one line each on new pages, with the head repeated on each. Yields to other work after every row. */
+  /** Rows on new pages, with the head repeated on each; a long cell takes several lines. Yields to other work after every row. */
   list: (style: ListStyle, head: readonly string[], rows: AsyncIterable<readonly string[]>) => Promise<void>;
   /** Large, pale and slanting across this page and those after it. */
   watermark: (text: string) => void;

@@ -28,17 +28,26 @@ async function* linesWith(count: number, referenceOf: (n: number) => string): As
 const unprintable = (n: number): string =>
   String.fromCodePoint(...Array.from({ length: 64 }, (_, at) => 0x4e00 + ((n * 64 + at) % 20_000)));
 
-test('a cell that is cut ends within its column', async () => {
-  const bytes = await draw(linesWith(2, (n) => (n === 0 ? 'W'.repeat(64) : unprintable(n))));
+test('a long reference takes several lines within its column, and only one beyond every limit is cut', async () => {
+  const spoken = 'Order 2026-000123 of the branch in Luxembourg, second consignment';
+  const references = ['W'.repeat(64), spoken, unprintable(1), 'A-1'];
+  const bytes = await draw(linesWith(references.length, (n) => references[n] ?? ''));
   const document = await getDocumentProxy(new Uint8Array(bytes));
   const { items } = await (await document.getPage(2)).getTextContent();
   await document.destroy();
-  const cut = items.flatMap((item) => ('str' in item && item.str.endsWith('…') ? [item] : []));
-  expect(cut.map(({ str }) => str)).toEqual([
-    expect.stringMatching(/^W{10,}…$/),
-    expect.stringMatching(/^\[U\+4E40\].*…$/),
-  ]);
-  for (const { transform, width } of cut) expect(transform[4] + width).toBeLessThanOrEqual(48 + 499);
+  const placed = items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item] : []));
+  const left = placed.find(({ str }) => str === 'Reference')?.transform[4];
+  const column = placed.filter(({ transform }) => transform[4] === left).slice(1);
+  for (const { transform, width } of column) expect(transform[4] + width).toBeLessThanOrEqual(48 + 499);
+  const lines = column.map(({ str }) => str);
+  const wide = lines.filter((line) => /^W+$/.test(line));
+  expect(wide.join('')).toBe(references[0]);
+  expect(wide.length).toBeGreaterThan(1);
+  expect(lines.join(' ')).toContain(spoken);
+  expect(lines.filter((line) => line.endsWith('…'))).toHaveLength(1);
+  // Each row begins below the last line of the one before.
+  const heights = column.map(({ transform }) => transform[5]);
+  expect([...heights].sort((a, b) => b - a)).toEqual(heights);
 });
 
 test.each(DOCUMENT_LANGUAGES)('shares have the decimal sign of the language (%s)', async (language) => {
