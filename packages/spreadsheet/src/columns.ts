@@ -114,17 +114,25 @@ const holdsCountries = (
     return numbers.some((number) => rateVatText(number) === 0 && rateVatText(number, code) === 2);
   });
 
-/** The columns of a file whose first row may not say which one has the numbers to check. */
-type NamedRows = { rows: readonly ScannedRow[]; header: readonly string[]; named: NamedColumns };
+/**
+ * The beginning of a file whose first row may not say which column has the numbers to check. `others`: the columns without a known
+ * name; `varied`: the columns with different numbers.
+ */
+type Beginning = {
+  header: readonly string[];
+  named: NamedColumns;
+  sample: readonly (readonly string[])[];
+  others: readonly number[];
+  varied: ReadonlySet<number>;
+};
 
-/** The columns without a known name, and what the first rows have in them. */
-const readOthers = ({ rows, header, named }: NamedRows) => {
+const readBeginning = (rows: readonly ScannedRow[], header: readonly string[], named: NamedColumns): Beginning => {
   const sample = firstRows(rows.slice(0, SAMPLE.rows), SAMPLE.cells);
   const { candidate, country, reference, requester } = named;
   const known = new Set([...candidate, ...country, ...reference, ...requester, ...addedColumns(header)]);
   const width = Math.max(0, ...sample.map(({ length }) => length));
   const others = Array.from({ length: width }, (_, column) => column).filter((column) => !known.has(column));
-  return { sample, others, varied: variedColumns(sample) };
+  return { header, named, sample, others, varied: variedColumns(sample) };
 };
 
 /** Whether a column has one number in several rows and no other. It may be the own one of the file's sender. */
@@ -138,10 +146,9 @@ const repeatsOne = (sample: readonly (readonly string[])[], column: number): boo
  * with the country in their row, than one without a known name: `VAT` may head amounts, beside numbers under `VAT registration EU`.
  * A column that repeats one number does not outdo one with numbers, and is outdone by one with different numbers.
  */
-const isOutdone = (file: NamedRows, readCountry: CountryReader): boolean => {
-  const { candidate, country } = file.named;
-  if (candidate.some((column) => isCertainName(file.header[column] ?? ''))) return false;
-  const { sample, others, varied } = readOthers(file);
+const isOutdone = ({ header, named, sample, others, varied }: Beginning, readCountry: CountryReader): boolean => {
+  const { candidate, country } = named;
+  if (candidate.some((column) => isCertainName(header[column] ?? ''))) return false;
   const countryOf = (row: readonly string[]): string => {
     const cell = row[country[0] ?? -1] ?? '';
     return readCountry(cell) ?? cell;
@@ -164,14 +171,13 @@ const isOutdone = (file: NamedRows, readCountry: CountryReader): boolean => {
  * @throws AppError INVALID_CSV when the named column repeats one number and one without a known name has different ones: every line
  * could be a check of the sender itself. Whoever means that column calls it `vat_number`.
  */
-const refuseOwnNumber = (line: number, file: NamedRows): void => {
-  const [candidate] = file.named.candidate;
-  if (candidate === undefined || isChosenName(file.header[candidate] ?? '')) return;
-  const { sample, others, varied } = readOthers(file);
+const refuseOwnNumber = (line: number, { header, named, sample, others, varied }: Beginning): void => {
+  const [candidate] = named.candidate;
+  if (candidate === undefined || isChosenName(header[candidate] ?? '')) return;
   if (!repeatsOne(sample, candidate)) return;
   const other = others.find((column) => varied.has(column));
   if (other === undefined) return;
-  const [one, many] = [candidate, other].map((column) => nameColumn(file.header, column));
+  const [one, many] = [candidate, other].map((column) => nameColumn(header, column));
   throw invalidCsv(
     line,
     `Column ${one} repeats one number, and column ${many} has different ones: write “vat_number” as the heading of the column with the numbers to check.`,
@@ -195,10 +201,10 @@ export const layOutColumns = (rows: readonly ScannedRow[], readCountry: CountryR
   const named = nameColumns(first.cells);
   const hasNames = Object.values(named).some((columns) => columns.length > 0);
   named.country = named.country.filter((column) => holdsCountries(others, column, named.candidate, readCountry));
-  const file = { rows: others, header: first.cells, named };
-  if (named.candidate.length > 0 && isOutdone(file, readCountry)) named.candidate = [];
+  const beginning = readBeginning(others, first.cells, named);
+  if (named.candidate.length > 0 && isOutdone(beginning, readCountry)) named.candidate = [];
   refuseDuplicates(first, named);
-  refuseOwnNumber(first.line, file);
+  refuseOwnNumber(first.line, beginning);
 
   const columns: Omit<Columns, 'candidate'> = {
     country: named.country[0] ?? null,
