@@ -2,67 +2,58 @@
  * What the forms of the table have to do with each other, with states, and with the words beside them.
  */
 
-/** The states whose companies write a short form in front of the name. Forms that are missing here may stand there anywhere. */
-export const FRONT_STATES: Readonly<Record<string, string>> = {
-  ...{ sa: 'FR BE LU EE', sarl: 'FR LU', eurl: 'FR', sas: 'FR', sasu: 'FR', snc: 'FR BE', scs: 'FR BE LU' },
-  ...{ sca: 'FR BE LU', sci: 'FR', sc: 'FR', gie: 'FR', scop: 'FR', bv: 'BE', nv: 'BE', vof: 'BE NL', cv: 'BE' },
-  ...{ srl: 'BE', asbl: 'BE LU', ou: 'EE', as: 'EE LV', tu: 'EE', uu: 'EE', fie: 'EE', mtu: 'EE', sia: 'LV' },
-  ...{
-    ik: 'LV',
-    ps: 'LV',
-    ks: 'LV',
-    uab: 'LT',
-    ab: 'LT SE FI',
-    mb: 'LT',
-    'ii lt': 'LT',
-    ii: 'RO LT',
-    tub: 'LT',
-    kub: 'LT',
-  },
-  ...{ vi: 'LT', hb: 'SE', kb: 'SE LT', oy: 'FI', oyj: 'FI', tmi: 'FI', et: 'BG', sd: 'BG', pfa: 'RO', obrt: 'HR' },
-  ...{ ditta: 'IT', gfa: 'FR', sem: 'FR', ute: 'ES', if: 'RO', ra: 'RO', ky: 'FI', ay: 'FI', zs: 'LV', vas: 'LV' },
-  ...{
-    vsia: 'LV',
-    'vi lt': 'LT',
-    'si lt': 'LT',
-    žub: 'LT',
-    earl: 'FR',
-    gaec: 'FR',
-    scea: 'FR',
-    sccv: 'FR',
-    scic: 'FR',
-  },
-  ...{ stichting: 'NL', maatschap: 'NL', 'coop it': 'IT' },
+/** The states of every form in a table with one line a state: `FR: sarl, sas`. */
+const statesOfForms = (table: string): ReadonlyMap<string, ReadonlySet<string>> => {
+  const states = new Map<string, Set<string>>();
+  for (const line of table.trim().split('\n')) {
+    const [state = '', forms = ''] = line.trim().split(': ');
+    for (const form of forms.split(', ')) states.set(form, (states.get(form) ?? new Set()).add(state));
+  }
+  return states;
 };
 
+/** The states whose companies write a short form in front of the name. Forms that are missing here may stand there anywhere. */
+export const FRONT_STATES = statesOfForms(`
+  BE: sa, snc, scs, sca, bv, nv, vof, cv, srl, asbl
+  BG: et, sd
+  EE: sa, ou, as, tu, uu, fie, mtu
+  ES: ute
+  FI: ab, oy, oyj, tmi, ky, ay
+  FR: sa, sarl, eurl, sas, sasu, snc, scs, sca, sci, sc, gie, scop, gfa, sem, earl, gaec, scea, sccv, scic
+  HR: obrt
+  IT: ditta, coop it
+  LT: uab, ab, mb, ii lt, ii, tub, kub, vi, kb, vi lt, si lt, žub
+  LU: sa, sarl, scs, sca, asbl
+  LV: as, sia, ik, ps, ks, zs, vas, vsia
+  NL: vof, stichting, maatschap
+  RO: ii, pfa, if, ra
+  SE: ab, hb, kb
+`);
+
 /** The states whose companies end with a short form that is a word, an initial or a numeral elsewhere. */
-export const END_STATES: Readonly<Record<string, string>> = {
-  ...{
-    ii: 'RO LT',
-    if: 'RO',
-    ra: 'RO',
-    'coop it': 'IT',
-    sal: 'ES',
-    sad: 'ES',
-    src: 'ES',
-    aie: 'ES',
-    ute: 'ES',
-    sat: 'ES',
-  },
-  ...{ scom: 'ES', ace: 'PT', em: 'PT', po: 'CZ SK', no: 'SK', oz: 'SK', kht: 'HU', 'ev hu': 'HU', zadruga: 'SI' },
-  ...{
-    cooperatie: 'NL BE',
-    stichting: 'NL',
-    maatschap: 'NL',
-    scsp: 'LU',
-    gfa: 'FR',
-    sem: 'FR',
-    earl: 'FR',
-    gaec: 'FR',
-  },
-  ...{ scea: 'FR', sccv: 'FR', scic: 'FR', vsia: 'LV', vas: 'LV', 'vi lt': 'LT', 'si lt': 'LT', žub: 'LT', ay: 'FI' },
-  ...{ ry: 'FI', smba: 'DK', dzzd: 'BG', dppk: 'BG', cic: 'IE XI', icav: 'IE', aör: 'DE', kdör: 'DE', vvag: 'DE AT' },
-};
+export const END_STATES = statesOfForms(`
+  AT: vvag
+  BE: cooperatie
+  BG: dzzd, dppk
+  CZ: po
+  DE: aör, kdör, vvag
+  DK: smba
+  ES: sal, sad, src, aie, ute, sat, scom
+  FI: ay, ry
+  FR: gfa, sem, earl, gaec, scea, sccv, scic
+  HU: kht, ev hu
+  IE: cic, icav
+  IT: coop it
+  LT: ii, vi lt, si lt, žub
+  LU: scsp
+  LV: vsia, vas
+  NL: cooperatie, stichting, maatschap
+  PT: ace, em
+  RO: ii, if, ra
+  SI: zadruga
+  SK: po, no, oz
+  XI: cic
+`);
 
 /**
  * Forms between which a company changes without becoming another one, such as EOOD to OOD when a second shareholder joins.

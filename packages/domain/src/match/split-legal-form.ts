@@ -50,8 +50,11 @@ const isRemark = (words: readonly Word[]): boolean => joinWords(words).spellings
 type Cut = { at: number; length: number; form: string | null };
 
 /** Short spellings are forms only in the states that write them there: "AG Insurance" and "Windpark II" are names. */
-const isUsual = (part: readonly Word[], states: string | undefined, memberState: string | undefined): boolean =>
-  !states || !memberState || spellingOf(joinWords(part)).length > 4 || states.split(' ').includes(memberState);
+const isUsual = (
+  part: readonly Word[],
+  states: ReadonlySet<string> | undefined,
+  memberState: string | undefined,
+): boolean => !states || !memberState || spellingOf(joinWords(part)).length > 4 || states.has(memberState);
 
 /** The longest form or remark that ends the words. At least one word remains. */
 const findAtEnd = (words: readonly Word[], memberState: string | undefined): Cut | null => {
@@ -59,7 +62,7 @@ const findAtEnd = (words: readonly Word[], memberState: string | undefined): Cut
     const at = words.length - length;
     const tail = words.slice(at);
     const known = findForm(tail);
-    if (known && isUsual(tail, END_STATES[known.form], memberState)) return { at, length, form: known.form };
+    if (known && isUsual(tail, END_STATES.get(known.form), memberState)) return { at, length, form: known.form };
     if (isRemark(tail)) return { at, length, form: null };
   }
   return null;
@@ -71,7 +74,7 @@ const findAtFront = (words: readonly Word[], memberState: string | undefined): C
     const known = findForm(head);
     // A single word that is a form inside a name may be the beginning of one: "Limited Editions".
     if (!known || known.place === 'end' || (known.place === 'anywhere' && length === 1)) continue;
-    if (isUsual(head, FRONT_STATES[known.form], memberState)) return { at: 0, length, form: known.form };
+    if (isUsual(head, FRONT_STATES.get(known.form), memberState)) return { at: 0, length, form: known.form };
   }
   return null;
 };
