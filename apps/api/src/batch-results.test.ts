@@ -121,6 +121,7 @@ describe('results.csv', () => {
     expect((await csv(id)).toString()).toBe(rows(','));
     expect(await csv(id, '?delimiter=;&bom=true')).toEqual(Buffer.from(`\ufeff${rows(';')}`));
     expect((await csv(id, '?delimiter=tab&bom=false')).toString()).toBe(rows('\t'));
+    expect((await csv(id, '?delimiter=%5Ct')).toString()).toBe(rows('\t'));
   });
 
   test('is named after its file, or after the batch', async () => {

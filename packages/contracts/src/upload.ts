@@ -56,12 +56,13 @@ export const lineFields = <Status extends z.ZodType>(status: Status) => ({
 /** The error of a line. */
 export const lineError = () => z.strictObject({ code: z.enum(LINE_ERROR_CODES), message: z.string() }).nullable();
 
-const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t' } as const;
+/** By the name in the query; a tab is also written as in a program. */
+const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t', '\\t': '\t' } as const;
 
 /** Query of a results file as CSV. */
 export const resultsQuery = z.strictObject({
   delimiter: z
-    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[])
+    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[], 'must be ",", ";" or tab')
     .default(',')
     .transform((name) => DELIMITERS[name])
     .meta({ openapi: { type: 'string', enum: [',', ';', 'tab'], default: ',' } }),
