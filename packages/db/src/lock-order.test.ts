@@ -7,6 +7,7 @@ import { newBatch, numbers, PERIOD, rowsOf } from './batch/batch.fixture.js';
 import { endLostLines } from './batch/end-lines.js';
 import { insertBatch } from './batch/insert-batch.js';
 import type { Database } from './connect-database.js';
+import { eraseAccount } from './evidence/retention.js';
 import { acceptRequest } from './request/accept-request.js';
 import { settleRequest } from './request/settle-request.js';
 import { releaseOrphans } from './request/sweep-requests.js';
@@ -257,6 +258,28 @@ describe('settling a check writes its events before it charges the unit', () => 
       SELECT position::int AS position FROM newest_event WHERE account_id = ${account}::uuid`;
     expect(newest).toEqual({ position: 2 });
   });
+});
+
+test('erasing an account locks its check_day before its users, as the record of a changed watch does', async () => {
+  const [account = ''] = await newAccounts(1);
+  await db.$executeRaw`UPDATE account SET disabled_at = ${AT}::timestamptz WHERE id = ${account}::uuid`;
+  await db.$executeRaw`INSERT INTO check_day VALUES (${account}::uuid, '2026-11-20', 1, 0, 0)`;
+  await db.$executeRaw`
+    INSERT INTO app_user (id, account_id, email, password_hash, created_at)
+    VALUES (${newUuid()}::uuid, ${account}::uuid, 'erased@example.com', '', ${AT}::timestamptz)`;
+  await other.query('BEGIN');
+  await other.query('SELECT 1 FROM check_day WHERE account_id = $1 FOR UPDATE', [account]);
+  const erasing = eraseAccount(db)(account, later, later);
+  try {
+    await until('it to wait for the day', someoneWaits);
+    const { rows } = await other.query('SELECT 1 FROM app_user WHERE account_id = $1 FOR KEY SHARE SKIP LOCKED', [
+      account,
+    ]);
+    expect(rows).toHaveLength(1);
+  } finally {
+    await other.query('ROLLBACK');
+  }
+  expect(await erasing).toMatchObject({ kind: 'erased' });
 });
 
 describe('an upload', () => {

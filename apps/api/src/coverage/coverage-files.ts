@@ -73,5 +73,7 @@ export const coverageFiles = ({ listLines, findHead, readResults, baseUrl }: Cov
     const rows = [file.header()];
     for await (const line of everyLine((afterId, limit) => readResults(coverage.id, afterId, limit)))
       rows.push(file.row(JSON.parse(line.cellsJson) as string[], coverageResultOf(line)));
+    // It was deleted meanwhile, and the dossier would hold a part of it.
+    if (rows.length !== head.total + 1) throw new AppError('NOT_FOUND');
     yield { path: 'coverage/results.csv', bytes: Buffer.from(rows.join(''), 'utf8') };
   };

@@ -36,14 +36,22 @@ const EVIDENCE = columns({
   ...FACTS,
 });
 
-/** Also by the id, which the indexes of an account contain. */
-const inPeriod = (column: Prisma.Sql, id: Prisma.Sql, { from, to }: EvidenceChoice): Prisma.Sql[] => {
+/**
+ * Also by the id, which the indexes of an account contain. `recordedLater`: ids are made when a row is recorded, which may be long
+ * after its time.
+ */
+const inPeriod = (
+  column: Prisma.Sql,
+  id: Prisma.Sql,
+  { from, to }: EvidenceChoice,
+  { recordedLater = false } = {},
+): Prisma.Sql[] => {
   const ids = idsOfPeriod({ from, to });
   return [
     ...(from ? [Prisma.sql`${column} >= ${from}::timestamptz`] : []),
     ...(to ? [Prisma.sql`${column} < ${to}::timestamptz`] : []),
     ...(ids.from ? [Prisma.sql`${id} >= ${ids.from}::uuid`] : []),
-    ...(ids.below ? [Prisma.sql`${id} < ${ids.below}::uuid`] : []),
+    ...(ids.below && !recordedLater ? [Prisma.sql`${id} < ${ids.below}::uuid`] : []),
   ];
 };
 /** Lower than the ids of rows from the period on, so that only the partitions of that time are read. */
@@ -102,7 +110,7 @@ export const chooseEvidence =
                 SELECT x.id FROM (
                   SELECT x.id FROM watch_change x JOIN watch w ON w.id = x.watch_id WHERE ${and([
                     Prisma.sql`w.account_id = ${accountId}::uuid`,
-                    ...inPeriod(Prisma.sql`x.changed_at`, Prisma.sql`x.id`, choice),
+                    ...inPeriod(Prisma.sql`x.changed_at`, Prisma.sql`x.id`, choice, { recordedLater: true }),
                     ...matching(Prisma.sql`w`, choice),
                   ])} LIMIT ${limit}::int
                 ) AS x ORDER BY x.id`;

@@ -62,18 +62,26 @@ export const deleteOldEvidence =
     const end = wholeMonths ? await endOfRows(db, 'request', bound) : bound;
     const deleted = { requests: 0, events: 0, changes: 0 };
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
-      const [chunk] = await query(db, { n: 'int4', last: 'uuid?' })`
-        WITH old AS MATERIALIZED (
-          SELECT id, check_id FROM request
+      const [chunk] = await query(db, { ...all('int4', 'n', 'read'), last: 'uuid?' })`
+        WITH read AS MATERIALIZED (
+          SELECT id, check_id, accepted_at FROM request
           WHERE id < ${end}::uuid AND id > ${after}::uuid AND state NOT IN ('waiting', 'pending')
-            AND (check_id IS NULL OR check_id < (SELECT ${bound}::uuid))
+            AND (check_id IS NULL AND ended_at < ${before}::timestamptz OR check_id < (SELECT ${bound}::uuid))
           ORDER BY id LIMIT (SELECT ${CHUNK}::int)
+        ), told AS MATERIALIZED (
+          SELECT id, subject_id FROM event WHERE type IN ('check.completed', 'check.failed')
+            AND subject_id = ANY(ARRAY(SELECT id FROM read WHERE accepted_at IS NOT NULL)) AND id >= ${madeAfter(after)}::uuid
+        ), old AS MATERIALIZED (
+          SELECT id, check_id FROM read WHERE id <> ALL(ARRAY(
+            SELECT subject_id FROM told
+            WHERE (SELECT d.id FROM delivery d WHERE d.event_id = told.id AND d.state = 'pending' LIMIT 1) IS NOT NULL))
         ), ledger AS (DELETE FROM usage_entry WHERE check_id = ANY(ARRAY(SELECT check_id FROM old))
           AND check_id < ${unitsBound}::uuid
         ), ${deleteRequests({ from: after, to: bound })}
-        SELECT count(*)::int AS n, (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last FROM old`;
+        SELECT (SELECT count(*)::int FROM old) AS n, (SELECT count(*)::int FROM read) AS read,
+          (SELECT id FROM read ORDER BY id DESC LIMIT 1) AS last`;
       deleted.requests += chunk?.n ?? 0;
-      if (!chunk?.last || chunk.n < CHUNK) break;
+      if (!chunk?.last || chunk.read < CHUNK) break;
       after = chunk.last;
     }
     for (let [after, chunks] = [NIL, 0]; chunks < maxChunks; chunks += 1) {
@@ -184,6 +192,8 @@ export const eraseAccount =
     await db.$transaction([
       db.account.update({ where: { id: accountId }, data: { name: 'erased' } }),
       db.invitation.deleteMany({ where: { accountId } }),
+      // Before the users, as in the statement that records a check of a watch: its trigger locks the users who want a mail.
+      db.checkDay.deleteMany({ where: { accountId } }),
       db.user.deleteMany({ where: { accountId } }),
       db.apiKey.deleteMany({ where: { accountId } }),
       db.webhook.deleteMany({ where: { accountId } }),
@@ -191,7 +201,6 @@ export const eraseAccount =
       db.exportLease.deleteMany({ where: { accountId } }),
       db.downloadLease.deleteMany({ where: { accountId } }),
       db.batchUpload.deleteMany({ where: { accountId } }),
-      db.checkDay.deleteMany({ where: { accountId } }),
       db.accountSearch.deleteMany({ where: { accountId } }),
     ]);
     // Its deliveries would be written after those of the account are deleted, and their events.
@@ -211,6 +220,13 @@ export const eraseAccount =
     );
     let requests = 0;
     for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));
+    // Checks whose request has been dropped with its month.
+    await drain(
+      () => db.$executeRaw`
+        DELETE FROM "check" WHERE id = ANY(ARRAY(
+          SELECT c.id FROM "check" c WHERE c.account_id = ${accountId}::uuid
+            AND NOT EXISTS (SELECT FROM request r WHERE r.id = c.request_id) LIMIT ${CHUNK}::int))`,
+    );
     // A second pass, for what a lookup in flight recorded during the first one.
     for (const chunk of chunksOf(accountId)) requests += await drain(() => deleteChunk(db, accountId, chunk));
     await drain(

@@ -1,3 +1,4 @@
+import { timeOfId } from '../uuid-bounds.js';
 import { type Ddl, exists } from './ddl.js';
 import { listPartitions, type Partition, type PartitionedTable, partition } from './partitions.js';
 
@@ -6,6 +7,13 @@ const CHUNK = 5_000;
 
 /** Deletes up to {@link CHUNK} rows that belong to a partition, from $1 to $2, and are not in partitions of its months. */
 const BELONGING: Partial<Record<PartitionedTable, string>> = {
+  // A check that was recorded after the end of the month of its request: nothing finds it once the request is gone.
+  request: `
+    WITH old AS MATERIALIZED (
+      SELECT c.id FROM request r JOIN "check" c ON c.id = r.check_id AND c.id >= $2
+      WHERE r.id >= $1 AND r.id < $2 AND r.check_id >= $2 LIMIT ${CHUNK}
+    ), stamped AS (DELETE FROM stamp WHERE kind = 'check' AND subject_id = ANY(ARRAY(SELECT id FROM old)))
+    DELETE FROM "check" WHERE id >= $2 AND id = ANY(ARRAY(SELECT id FROM old))`,
   // Time-stamps are few, and their table is not partitioned.
   check: `
     DELETE FROM stamp WHERE subject_id = ANY(ARRAY(
@@ -36,9 +44,13 @@ const gainedDelivery = async (ddl: Ddl, expired: Partition): Promise<boolean> =>
 };
 
 const conditions = (ddl: Ddl): Partial<Record<PartitionedTable, MustStay>> => ({
-  // A live request, or one whose check has not expired.
+  // A live request, or one that ended or whose check was recorded too late to have expired.
   request: ({ name }, bound) =>
-    exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state IN ('waiting', 'pending') OR check_id >= $1`, [bound]),
+    exists(
+      ddl,
+      `SELECT 1 FROM ${partition(name)} WHERE state IN ('waiting', 'pending') OR check_id >= $1 OR ended_at >= $2`,
+      [bound, timeOfId(bound).toISOString()],
+    ),
   exchange: ({ from, to }) => exists(ddl, 'SELECT 1 FROM request WHERE id >= $1 AND id < $2', [from, to]),
   event: (expired) => hasPendingDelivery(ddl, expired),
   delivery: ({ name }) => exists(ddl, `SELECT 1 FROM ${partition(name)} WHERE state = 'pending'`),

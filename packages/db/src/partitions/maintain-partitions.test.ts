@@ -1,7 +1,7 @@
 import { auditedFrom, newUuid, newUuidAt } from '@vat/domain';
 import { type ClonedDatabase, cloneDatabase, openTcpProxy, until } from '@vat/testkit';
 import type { ConnectedDatabase, Database } from '../connect-database.js';
-import { deleteOldEvidence } from '../evidence/retention.js';
+import { deleteOldEvidence, eraseAccount } from '../evidence/retention.js';
 import { connectTo } from '../test-database.fixture.js';
 import { idAt, NIL } from '../uuid-bounds.js';
 import { deleteOldDeliveries } from '../webhook/delivery-retention.js';
@@ -92,7 +92,7 @@ const insertCheck = async (moment: Date, { live = false, checkAt = moment, deliv
     )
     INSERT INTO delivery_attempt (delivery_id, number, at, url, duration_ms, timings, answer, answer_truncated)
     VALUES (${deliveryId}::uuid, 1, ${moment}, '', 1, '{}', '', false)`;
-  return { requestId, checkId, eventId, deliveryId };
+  return { requestId, checkId, eventId, deliveryId, account };
 };
 
 test('months are made ahead, without a gap, and rows go to the month of their id', async () => {
@@ -249,6 +249,41 @@ describe('expired months', () => {
     // What remains in such a month expires row by row.
     expect(await deleteOldEvidence(db)(at(4, 1), undefined, whole(at(4, 1)))).toMatchObject({ requests: 1 });
     expect([await countOf('request'), await countOf('exchange')]).toEqual([1, 1]);
+  });
+
+  test('a check of the month after that of its request goes with the request', async () => {
+    await runUntil(at(1));
+    const [last, first] = [new Date(at(2, 1).getTime() - 2_000), new Date(at(2, 1).getTime() + 1_000)];
+    await insertCheck(last, { checkAt: first });
+    await insertCheck(at(2, 1));
+    const { dropped, failures } = await maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)));
+    expect([failures, dropped]).toEqual([[], expect.arrayContaining([nameOf('request', 1)])]);
+    expect(dropped).not.toContain(nameOf('check', 2));
+    // The other one has its request, and expires with it.
+    for (const table of ['request', 'check', 'stamp']) expect([table, await countOf(table)]).toEqual([table, 1]);
+  });
+
+  test('a check whose request was dropped is erased with its account', async () => {
+    await runUntil(at(1));
+    const { requestId, account } = await insertCheck(at(1));
+    await db.$executeRaw`DELETE FROM request WHERE id = ${requestId}::uuid`;
+    await db.$executeRaw`
+      INSERT INTO account (id, name, plan, created_at, disabled_at)
+      VALUES (${account}::uuid, 'Erased', 'free', ${at(1)}, ${at(1)})`;
+    expect(await eraseAccount(db)(account, at(2), at(2))).toMatchObject({ kind: 'erased' });
+    for (const table of ['check', 'stamp', 'event']) expect([table, await countOf(table)]).toEqual([table, 0]);
+  });
+
+  test('a request that ended late keeps its month until that has expired', async () => {
+    await runUntil(at(1));
+    const last = new Date(at(2, 1).getTime() - 60_000);
+    const { requestId } = await insertCheck(last);
+    await db.$executeRaw`
+      UPDATE request SET state = 'abandoned', check_id = NULL, ended_at = ${at(2, 8)} WHERE id = ${requestId}::uuid`;
+    const early = await maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 7)));
+    expect(early.dropped).not.toContain(nameOf('request', 1));
+    const late = await maintainPartitions(cloned.url)(at(3), expiredBefore(at(2, 9)));
+    expect(late.dropped).toContain(nameOf('request', 1));
   });
 
   test('an event that is resent while its month is about to be dropped keeps it', async () => {
