@@ -75,8 +75,8 @@ export const createApp = (deps: AppDeps): RequestListener => {
   mountCustomerRoutes(app, '/v1', deps, { reading: key, changing: key });
 
   mountDashboard(app, { ...deps, ...deps.dashboard });
-  // There are no pages below /app/api: an unknown path there gets the usual 404.
-  app.use(/^\/app(?!\/api(\/|$))/, servePages(deps.dashboard));
+  // There are no pages below /app/api: an unknown path there gets the usual 404, in any case, as routes match in any.
+  app.use(/^\/app(?!\/api(\/|$))/i, servePages(deps.dashboard));
 
   app.use(() => {
     throw new AppError('NOT_FOUND', { message: 'There is no such path.' });

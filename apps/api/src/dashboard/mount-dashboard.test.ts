@@ -121,6 +121,8 @@ test('an unknown path is 404, signed in or not', async () => {
     expect((await browser().call('get', path)).status).toBe(404);
     expect((await opened.call('get', path)).status).toBe(404);
   }
+  for (const path of ['/app/API', '/App/Api/nothing'])
+    expect([path, (await world.http(null).get(path)).body.error?.code]).toEqual([path, 'NOT_FOUND']);
 });
 
 test('no answer may be cached, framed, sniffed or embedded, errors included', async () => {
