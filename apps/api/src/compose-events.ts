@@ -6,7 +6,7 @@ import type { ApiContext } from './api-context.js';
 import { eventWaits } from './event-waits.js';
 
 /** Calls that wait for events at the same time. One that waits needs a connection and about a kilobyte. */
-const WAIT_LIMITS = { perAccount: 100, perProcess: 2_000 } as const;
+const WAIT_LIMITS = { perMode: 100, perProcess: 2_000 } as const;
 
 /** Composes the list of events and the calls that follow it. */
 export const composeEvents = (

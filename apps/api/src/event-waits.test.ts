@@ -32,7 +32,7 @@ const open = (pollIntervalMs: number): EventWaits =>
     },
     onReadFailure: (error) => failures.push(error),
     stopping: stopping.signal,
-    limits: { perAccount: 2, perProcess: 3 },
+    limits: { perMode: 2, perProcess: 4 },
     now: () => new Date(),
     pollIntervalMs,
   });
@@ -46,8 +46,11 @@ beforeEach(() => {
 afterEach(() => waits.close());
 
 const FAR = () => new Date(Date.now() + 60_000);
-const wait = (accountId: string, more: Partial<EventWait> = {}) =>
-  waits.awaitNewer({ accountId, newest: '0', until: FAR(), cancelled: new AbortController().signal, ...more });
+const wait = (accountId: string, { testOnly = false, ...more }: Partial<EventWait> & { testOnly?: boolean } = {}) =>
+  waits.awaitNewer({
+    ...{ reader: { accountId, testOnly }, newest: '0', until: FAR(), cancelled: new AbortController().signal },
+    ...more,
+  });
 
 test('a page update ends the calls of its account once there is a newer event', async () => {
   const calls = [wait('a'), wait('a')];
@@ -113,11 +116,19 @@ test('more calls of an account or a process than may wait are refused, until one
   const calls = [wait('a'), wait('a', { cancelled: client.signal })];
   await expect(wait('a')).rejects.toEqual(refused);
   await expect(wait('a')).rejects.toBeInstanceOf(AppError);
-  calls.push(wait('b'));
+  calls.push(wait('b'), wait('b'));
   await expect(wait('c')).rejects.toEqual(refused);
   client.abort();
   await calls[1];
   calls.push(wait('c'));
+  stopping.abort();
+  expect(await Promise.all(calls)).toEqual([null, null, null, null, null]);
+});
+
+test('calls with test keys leave those with live keys their places, and the reverse', async () => {
+  const calls = [wait('a', { testOnly: true }), wait('a', { testOnly: true })];
+  await expect(wait('a', { testOnly: true })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  calls.push(wait('a'), wait('a'));
   stopping.abort();
   expect(await Promise.all(calls)).toEqual([null, null, null, null]);
 });

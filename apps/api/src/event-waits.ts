@@ -17,14 +17,17 @@ type EventWaitsDeps = {
   findNewestPositions: (accountIds: readonly string[]) => Promise<{ accountId: string; position: string }[]>;
   onReadFailure: (error: unknown) => void;
   stopping: AbortSignal;
-  /** Calls that may wait at the same time. */
-  limits: { perAccount: number; perProcess: number };
+  /**
+   * Calls that may wait at the same time. `perMode`: of an account with live keys, and as many with test keys: a sandbox that
+   * leaves calls behind must not keep the account from following its events.
+   */
+  limits: { perMode: number; perProcess: number };
   now: () => Date;
   /** Milliseconds; for tests. */
   pollIntervalMs?: number;
 };
 
-type Waiting = { newest: string; end: (newest: string | null) => void };
+type Waiting = { testOnly: boolean; newest: string; end: (newest: string | null) => void };
 
 /**
  * The calls of this process that wait for an event of their account. A page update of the account causes a read of its newest
@@ -82,9 +85,13 @@ export const eventWaits = ({
   };
   stopping.addEventListener('abort', endAll);
 
-  const add = ({ accountId, newest, until, cancelled }: EventWait, resolve: (newest: string | null) => void): void => {
+  const add = (
+    { reader: { accountId, testOnly }, newest, until, cancelled }: EventWait,
+    resolve: (newest: string | null) => void,
+  ): void => {
     const ofAccount = waiting.get(accountId) ?? new Set();
-    if (all.size >= limits.perProcess || ofAccount.size >= limits.perAccount)
+    const ofMode = [...ofAccount].filter((call) => call.testOnly === testOnly).length;
+    if (all.size >= limits.perProcess || ofMode >= limits.perMode)
       throw new AppError('RATE_LIMITED', {
         message: 'Too many calls wait for events at the same time.',
         extra: { retry_after: RETRY_AFTER_S },
@@ -92,6 +99,7 @@ export const eventWaits = ({
     const cancel = (): void => call.end(null);
     const deadline = setTimeout(cancel, until.getTime() - now().getTime());
     const call: Waiting = {
+      testOnly,
       newest,
       end: (newer) => {
         if (!all.delete(call)) return;

@@ -14,7 +14,7 @@ export type EventFilter = { type?: EventType | undefined; from?: Date | undefine
 export type EventPosition = { position: string; id: string };
 
 /** A call that waits for an event of its account after the position `newest`, until a point in time or until it is cancelled. */
-export type EventWait = { accountId: string; newest: string; until: Date; cancelled: AbortSignal };
+export type EventWait = { reader: Reader; newest: string; until: Date; cancelled: AbortSignal };
 
 export type FollowEventsDeps = {
   /**
@@ -60,7 +60,7 @@ export const followEvents =
     let events = isNewest ? [] : await listAfter(reader, type, found.after, limit);
     while (events.length === 0 && waitMs > 0) {
       // The position was read before the list, so an event that was committed in between ends the wait at once.
-      const newer = await awaitNewer({ accountId: reader.accountId, newest, until, cancelled });
+      const newer = await awaitNewer({ reader, newest, until, cancelled });
       if (newer === null) break;
       newest = newer;
       events = await listAfter(reader, type, found.after, limit);
