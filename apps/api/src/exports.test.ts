@@ -248,6 +248,14 @@ test('evidence that is recorded or anchored during the export is not in it, and 
   expect(await readdir(path.join(folder, 'checks'))).not.toContain(`${late.id}.json`);
 });
 
+/** The status with which a request is recorded: 200 was sent when it failed later. */
+const loggedStatus = async (id: string): Promise<number> => {
+  const line = await until('its log line', () =>
+    world.apis[0]?.lines().find((text) => text.includes('Answered a request.') && text.includes(id)),
+  );
+  return (JSON.parse(line) as { status: number }).status;
+};
+
 test('an error in the middle closes the connection, and the account can export again', async () => {
   const account = await insertAccount(world);
   const ids = await insertMuch(account);
@@ -258,6 +266,7 @@ test('an error in the middle closes the connection, and the account can export a
   expect(await statusOf(account, world.apis[1])).toBe(200);
   const failure = world.apis[0]?.lines().find((line) => line.includes('evidence was deleted during the export'));
   expect(failure).toBeDefined();
+  expect(await loggedStatus(String(running.headers['x-request-id']))).toBe(500);
 });
 
 test('an export ends when its key is revoked, and the log says why', async () => {
@@ -271,6 +280,7 @@ test('an export ends when its key is revoked, and the log says why', async () =>
     world.apis[0]?.lines().find((line) => line.includes('ended early') && line.includes(id)),
   );
   expect(JSON.parse(written)).toMatchObject({ level: 'warn', code: 'UNAUTHORIZED' });
+  expect(await loggedStatus(id)).toBe(401);
   await expect(buffer(running)).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
 
@@ -294,6 +304,7 @@ test('a coverage that is deleted during its download closes the connection, and 
     world.apis[0]?.lines().find((line) => line.includes('ended early') && line.includes(id)),
   );
   expect(JSON.parse(written)).toMatchObject({ level: 'warn', code: 'NOT_FOUND' });
+  expect(await loggedStatus(id)).toBe(404);
 });
 
 // Each of the following has an account of its own. This one comes first, because it waits for the longest.

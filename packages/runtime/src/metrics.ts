@@ -30,7 +30,7 @@ export const createMetrics = (service: string) => {
     registry,
     httpRequests: histogram({
       name: 'vat_http_request_seconds',
-      help: 'Duration of HTTP requests by route, method and status.',
+      help: 'Duration of HTTP requests by route, method and status; 499: the caller left before the answer.',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 48],
     }),

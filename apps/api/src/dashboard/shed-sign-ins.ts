@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { presentError } from '@vat/contracts';
 import { type AppError, type Client, tooBusyToSignIn } from '@vat/domain';
 import type { Metrics } from '@vat/runtime';
+import { requestIdOf } from '../http/call.js';
 import { clientOf, type TrustsProxy } from '../http/client-network.js';
 import { headersOf } from '../http/secure.js';
-import { requestIdOf } from '../middleware/request.js';
 
 /** The path of sign-ins, as Express matches it. */
 const PATH = /^\/app\/api\/session\/?(?:\?|$)/i;

@@ -1,6 +1,17 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Caller, SignedIn } from '@vat/db';
-import { AppError, badRequest, type IdKind, type Reader, readVatNumber, type StoredId, uuidOf } from '@vat/domain';
+import {
+  AppError,
+  badRequest,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type IdKind,
+  type Reader,
+  readVatNumber,
+  type StoredId,
+  uuidOf,
+} from '@vat/domain';
 import { canonicalForm } from '@vat/evidence';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
@@ -16,7 +27,7 @@ type Context = {
   requestId: string;
   log: Logger;
   traceparent?: string | undefined;
-  errorCode?: string;
+  errorCode?: ErrorCode;
   caller?: Caller;
   session?: DashboardSession;
   /** Finds the caller again; throws what a new call would get. */
@@ -25,6 +36,27 @@ type Context = {
 
 /** The context of a response. */
 export const contextOf = (res: Response): Context => res.locals as Context;
+
+const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's X-Request-Id if it is well-formed, else a new one. */
+export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+};
+
+/** The caller left before it got a status. It is no status of HTTP; proxies write it in their logs. */
+const CALLER_LEFT = 499;
+
+/**
+ * The status with which an ended request is logged and counted. That of the response is 200 until something is sent, and stays
+ * 200 when an error breaks a file off after its first byte.
+ */
+export const countedStatusOf = (res: Response): number => {
+  const { errorCode } = contextOf(res);
+  if (errorCode) return ERROR_CATALOGUE[errorCode].status;
+  return res.headersSent ? res.statusCode : CALLER_LEFT;
+};
 
 const withoutCaller = () => new Error('the route has no caller: authenticate did not run before it');
 

@@ -7,6 +7,7 @@ import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
+import { contextOf } from './call.js';
 
 /** The caller has disconnected, so the work was not done. This is not a failure, and no answer can be sent. */
 export class CallerGone extends Error {
@@ -34,6 +35,11 @@ export const sendChunks = async (
   const rest = chunks();
   const first = await rest.next();
   signal.throwIfAborted();
+  // Before the connection closes: the request is recorded then, and the error is passed on only later.
+  const record = (): void => {
+    contextOf(res).errorCode = signal.reason instanceof AppError ? signal.reason.code : 'INTERNAL';
+  };
+  signal.addEventListener('abort', record, { once: true });
   const all = async function* () {
     if (!first.done) yield first.value;
     yield* rest;

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { presentError } from '@vat/contracts';
 import { AppError, badRequest, publicId } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, type Tracing, traceFields, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { contextOf } from '../http/call.js';
+import { contextOf, countedStatusOf, requestIdOf } from '../http/call.js';
 import { CallerGone, dropRestOfBody } from '../http/connection.js';
 import { endServerSpan, startServerSpan } from './trace-request.js';
 
@@ -19,14 +18,6 @@ export const withPath =
     req.url = path.startsWith('/') ? path : `/${path}`;
     listener(req, res);
   };
-
-const WELL_FORMED = /^[A-Za-z0-9._:-]{1,128}$/;
-
-/** The caller's X-Request-Id if it is well-formed, else a new one. */
-export const requestIdOf = ({ headers }: Pick<IncomingMessage, 'headers'>): string => {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
-};
 
 /** The path as it is logged. In a link with a token everything after the id is left out: anybody who has the token can use it. */
 export const loggedPath = (path: string): string =>
@@ -58,12 +49,13 @@ export const requestId =
       const pattern: unknown = req.route?.path;
       const route = pattern === undefined ? undefined : `${req.baseUrl}${pattern}`;
       if (span) endServerSpan(span, { method: req.method, path }, route, res);
-      metrics.httpRequests.observe({ route: route ?? 'none', method: req.method, status: res.statusCode }, seconds);
+      const status = countedStatusOf(res);
+      metrics.httpRequests.observe({ route: route ?? 'none', method: req.method, status }, seconds);
       const accountId = (context.caller ?? context.session)?.accountId;
       context.log.info('Answered a request.', {
         method: req.method,
         path: loggedPath(path),
-        status: res.statusCode,
+        status,
         duration_ms: Math.round(seconds * 1_000),
         account_id: accountId && publicId('account', accountId),
         ...(res.writableFinished ? {} : { aborted: true }),
