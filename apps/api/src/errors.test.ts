@@ -329,6 +329,13 @@ describe('a malformed request', () => {
     expectError(await answerTo(sent), 400, 'BAD_REQUEST'),
   );
 
+  test.each([
+    ['a broken chunk', `${HEAD}X-Request-Id: mine-1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n`],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\nX-Request-Id: mine-1\r\n\r\n'],
+  ])('%s is answered with the X-Request-Id of its request', async (_what, sent) =>
+    expect((await answerTo(sent)).headers['x-request-id']).toBe('mine-1'),
+  );
+
   test('after a complete answer is answered too, and ends the connection', async () => {
     const connection = await openRaw(world.baseUrl());
     connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

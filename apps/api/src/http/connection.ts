@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,7 +6,7 @@ import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
 import type { Logger } from '@vat/runtime';
 import type { Request, Response } from 'express';
-import { contextOf } from './call.js';
+import { contextOf, requestIdOf } from './call.js';
 
 /** The caller has disconnected, so the work was not done. This is not a failure, and no answer can be sent. */
 export class CallerGone extends Error {
@@ -121,20 +120,21 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
-/** Node's own field: the response that a socket is sending. */
-type HasMessage = { _httpMessage?: { headersSent: boolean } | null };
+/** Node's own field: the response of the request that a socket answers next, or is answering. */
+type HasMessage = { _httpMessage?: Response | null };
 
 /** The connection stays open this long after the answer: closing it with unread bytes would reset it, and the answer would be lost. */
 const LINGER_MS = 1_000;
 
 /**
  * Answers input that Node cannot parse as a request (headers too long, malformed HTTP, too slow, CONNECT) with the error
- * envelope and closes the connection. Listens to the server's `clientError` and `connect` events.
+ * envelope and closes the connection. Listens to the server's `clientError` and `connect` events; only the latter has a `request`.
+ * A request that had begun, and is unanswered, is answered by this, so it keeps its X-Request-Id.
  */
 export const refuseBrokenCall = (log: Logger) => {
   // A parser that has failed emits an error again for all further input.
   const refused = new WeakSet<Duplex>();
-  return (error: { code?: string }, socket: Duplex): void => {
+  return (error: { code?: string }, socket: Duplex, request?: IncomingMessage): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
     // Browsers open connections before they need them. An answer on a connection without a request would be taken for the answer to a
@@ -143,12 +143,15 @@ export const refuseBrokenCall = (log: Logger) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0) return void socket.destroy();
     // As Node's default handler does: nothing may be written into an answer that has begun.
     if (!socket.writable || current?.headersSent || error.code === 'ECONNRESET') return void socket.destroy();
-    const id = randomUUID();
+    const begun = request ?? current?.req ?? { headers: {} };
+    const id = String(current?.getHeader('X-Request-Id') ?? requestIdOf(begun));
     log.info('Refused a malformed HTTP request.', { request_id: id, reason: error.code });
     const message = MESSAGES[error.code ?? ''] ?? 'The request is not well-formed HTTP.';
     const refusal = new AppError('BAD_REQUEST', { message, extra: { fields: [{ path: '', message }] } });
     const body = JSON.stringify(presentError(refusal));
     const { status } = refusal.spec;
+    // Absent where Express has not seen the request yet.
+    if (current?.locals) contextOf(current).errorCode = refusal.code;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `X-Request-Id: ${id}`,

@@ -57,7 +57,7 @@ export const createApiServer = ({
   server.on('checkExpectation', handle);
   const refuse = refuseBrokenCall(log);
   server.on('clientError', refuse);
-  server.on('connect', (_req, socket) => refuse({}, socket));
+  server.on('connect', (req, socket) => refuse({}, socket, req));
 
   server.maxConnections = maxConnections;
   const warnRefused = throttledLog(
