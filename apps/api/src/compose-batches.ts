@@ -42,11 +42,13 @@ import { atHalfSpeed, keyedSemaphore, oneAfterAnother, turnsByKey } from './turn
 import { createBatchReader } from './upload/create-batch-reader.js';
 import { readUpload } from './upload/read-upload.js';
 
-/** A file of 2 MiB takes this long at 35 KB/s. */
+/** A file of 2 MiB takes this long at 35 KB/s. It begins when the upload has its turn. */
 const UPLOAD_DEADLINE_MS = 60_000;
 
 /** Uploads of one account that are held in memory at once, each 2 MiB and its rows. Further ones wait before they are read. */
 const MAX_UPLOADS_PER_ACCOUNT = 3;
+/** Uploads of one account that may wait. Each occupies a connection, with slow clients for as long as {@link UPLOAD_DEADLINE_MS} a turn. */
+const MAX_WAITING_PER_ACCOUNT = 50;
 
 /**
  * Uploads of all accounts that are parsed and stored at once. Each holds a database connection while its lines are written;
@@ -63,11 +65,8 @@ const OVERDUE_MS = 5_000;
 const MAX_WAITING_FILES = 60;
 const WAITING_RETRY_AFTER_S = 5;
 
-const tooManyWaiting = () =>
-  new AppError('RATE_LIMITED', {
-    message: 'Too many uploads are waiting to be stored.',
-    extra: { retry_after: WAITING_RETRY_AFTER_S },
-  });
+const refuseUpload = (message: string) => () =>
+  new AppError('RATE_LIMITED', { message, extra: { retry_after: WAITING_RETRY_AFTER_S } });
 
 /**
  * Reading a file of 2 MiB takes up to one second of CPU time and 48 MiB of heap; the limits leave room for slow machines. With
@@ -100,7 +99,7 @@ export const composeBatches = ({
   });
   const storeInTurn = turnsByKey({
     maxRunning: MAX_STORING,
-    waiting: { max: MAX_WAITING_FILES, refuse: tooManyWaiting },
+    waiting: { max: MAX_WAITING_FILES, refuse: refuseUpload('Too many uploads are waiting to be stored.') },
   });
   const storeNext = oneAfterAnother(OVERDUE_MS);
   const insertInTurn = atHalfSpeed();
@@ -136,7 +135,12 @@ export const composeBatches = ({
   return {
     deps: {
       readUpload: readUpload({ deadlineMs: UPLOAD_DEADLINE_MS }),
-      uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT),
+      uploadInTurn: keyedSemaphore(MAX_UPLOADS_PER_ACCOUNT, {
+        waiting: {
+          most: MAX_WAITING_PER_ACCOUNT,
+          refuse: refuseUpload('Too many uploads of the account are waiting to be read.'),
+        },
+      }),
       storeInTurn: (accountId, work, gone) => storeInTurn(accountId, () => storeNext(work), gone),
       readBatch: reader.read,
       readCoverage: reader.readCoverage,

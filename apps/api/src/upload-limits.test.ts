@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { hashApiKey } from '@vat/domain';
-import { insertAccount, startWorld, until, uploadBatch, type World } from '@vat/testkit';
+import { hashApiKey, uuidOf } from '@vat/domain';
+import { insertAccount, issueKeys, startWorld, until, uploadBatch, type World } from '@vat/testkit';
 import { openRaw, type RawConnection } from './raw-connection.fixture.js';
 
 const MIB = 1024 * 1024;
@@ -282,5 +282,21 @@ test('stalled uploads of one account do not delay those of others', async () => 
   const connections = await stall();
   const other = await insertAccount(world);
   expect((await uploadBatch(world, 'vat_number\nDE136695976\n', { key: other.live_key })).status).toBe(201);
+  for (const { close } of connections) close();
+});
+
+test('three uploads of an account are read, fifty wait, and a further one is refused; other accounts upload', async () => {
+  const { account_id: id } = await insertAccount(world);
+  const keys = await issueKeys(world, 3 + 50 + 1, uuidOf('account', id) ?? '');
+  const connections = await Promise.all(keys.map(open));
+  const request = head('Content-Type: text/csv', 'Content-Length: 100');
+  for (const [n, { send }] of connections.entries()) send(request.replace(key, keys[n] ?? ''));
+  const [refused] = await until('a refusal', () => {
+    const answered = connections.filter(({ text }) => text().endsWith('}'));
+    return answered.length > 0 && answered;
+  });
+  expect(refused?.text()).toMatch(/^HTTP\/1\.1 429 .*Retry-After: 5\r\n.*"code":"RATE_LIMITED"/s);
+  expect((await uploadBatch(world, 'vat_number\nDE136695976\n', { key })).status).toBe(201);
+  expect(connections.filter(({ text }) => text() !== '')).toEqual([refused]);
   for (const { close } of connections) close();
 });

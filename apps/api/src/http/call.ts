@@ -21,13 +21,15 @@ export type DashboardSession = SignedIn & { token: string };
 
 /**
  * What middleware has found out about a request; stored in `res.locals`. `traceparent`: of its span, absent while traces are off.
- * `errorCode`: of the error that it was answered with.
+ * `errorCode`: of the error that it was answered with. `limitsBody`: the route limits the time for the body itself, from when it
+ * begins to read it; Node counts from the headers.
  */
 type Context = {
   requestId: string;
   log: Logger;
   traceparent?: string | undefined;
   errorCode?: ErrorCode;
+  limitsBody?: true;
   caller?: Caller;
   session?: DashboardSession;
   /** Finds the caller again; throws what a new call would get. */

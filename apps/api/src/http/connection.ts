@@ -123,6 +123,16 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /** Node's own field: the response of the request that a socket answers next, or is answering. */
 type HasMessage = { _httpMessage?: Response | null };
 
+/**
+ * Whether the time that has run out is no limit of this request: it waits until its route reads its body, or the route's own
+ * limit has not run out. Only while the body is incomplete, since the time may otherwise be that of the next request.
+ */
+const isInTime = ({ code }: { code?: string }, res: Response | null | undefined): boolean =>
+  code === 'ERR_HTTP_REQUEST_TIMEOUT' &&
+  res?.locals !== undefined &&
+  contextOf(res).limitsBody === true &&
+  !res.req.complete;
+
 /** The connection stays open this long after the answer: closing it with unread bytes would reset it, and the answer would be lost. */
 const LINGER_MS = 1_000;
 
@@ -135,11 +145,12 @@ export const refuseBrokenCall = (log: Logger) => {
   // A parser that has failed emits an error again for all further input.
   const refused = new WeakSet<Duplex>();
   return (error: { code?: string }, socket: Duplex, request?: IncomingMessage): void => {
-    if (refused.has(socket)) return;
+    const { bytesRead, _httpMessage: current } = socket as Partial<Socket> & HasMessage;
+    // Node reports the time of a request once.
+    if (refused.has(socket) || isInTime(error, current)) return;
     refused.add(socket);
     // Browsers open connections before they need them. An answer on a connection without a request would be taken for the answer to a
     // request that is just being sent; when it is closed, they send that request on another one.
-    const { bytesRead, _httpMessage: current } = socket as Partial<Socket> & HasMessage;
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0) return void socket.destroy();
     // As Node's default handler does: nothing may be written into an answer that has begun.
     if (!socket.writable || current?.headersSent || error.code === 'ECONNRESET') return void socket.destroy();

@@ -6,7 +6,7 @@ import { guardConnections } from './guard-connections.js';
 
 /** A client that sends its headers more slowly is disconnected. */
 const HEADERS_TIMEOUT_MS = 15_000;
-/** Headers and body together. Longer than the minute that an upload may take, so that a slow upload gets an error answer. */
+/** Headers and body together. A route that limits the time for its body itself (`limitsBody`), as those of uploads do, is not subject to it. */
 const REQUEST_TIMEOUT_MS = 70_000;
 /** How often Node checks for requests that are late; they may take this much longer. */
 const CHECK_INTERVAL_MS = 5_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '@vat/db';
 import type { IdempotencyKey, StoredAnswer } from '@vat/domain';
 import type { z } from 'zod';
-import { callerAgain } from '../http/call.js';
+import { callerAgain, contextOf } from '../http/call.js';
 import { goneOf } from '../http/connection.js';
 import { parseQuery } from '../http/parse.js';
 import type { Routes, StoredReply } from '../http/route.js';
@@ -14,7 +14,7 @@ import type { Upload } from './upload.js';
 /** What the routes of uploaded files need, whatever the files contain. */
 export type UploadRoutesDeps = {
   readUpload: ReadUpload;
-  /** A few uploads of an account at a time: each is in memory as a whole while it is read. */
+  /** A few uploads of an account at a time: each is in memory as a whole while it is read. A waiting one is not read. */
   uploadInTurn: InTurn;
   /** A few uploads of the whole process are parsed and stored at a time, accounts in turn. */
   storeInTurn: InTurn;
@@ -51,6 +51,8 @@ export const receiveUpload = async <Schema extends z.ZodObject>(
     };
     return storeInTurn(accountId, storeForCaller, gone);
   };
+  // Otherwise the time that it waits for its turn would be taken from that for its body.
+  contextOf(res).limitsBody = true;
   const { kind, answer } = await uploadInTurn(accountId, receiveAndStore, gone);
   return { answer, replayed: kind === 'replay' };
 };
