@@ -280,6 +280,21 @@ test('an unknown address shows a not-found page', async () => {
   expect(complaints()).toEqual([]);
 });
 
+test('the API reference makes its calls to the origin that it was opened with, also where BASE_URL is another', async () => {
+  const visit = await dashboard.visit();
+  const { page } = visit;
+  const origin = dashboard.world.baseUrl().replace('127.0.0.1', 'localhost');
+  await page.goto(`${origin}/docs`);
+  const operation = page.locator('.opblock', { has: page.locator('[data-path="/verifier"]') });
+  await operation.locator('.opblock-summary-control').click();
+  const answered = page.waitForResponse(`${origin}/verifier`);
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  expect((await answered).status()).toBe(200);
+  await operation.locator('.live-responses-table').getByText('"object": "verifier"').waitFor();
+  expect(visit.complaints().filter((complaint) => !complaint.includes(origin))).toEqual([]);
+  await visit.close();
+});
+
 test('sign-in and overview load less than 250 KB of script, compressed', async () => {
   const visit = await dashboard.visit();
   let bytes = 0;

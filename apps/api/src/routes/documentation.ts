@@ -26,8 +26,25 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Without `validatorUrl: null` the page would send the address of the document to a third party.
-const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, tryItOutEnabled: true });
+/**
+ * The document names BASE_URL as its server. The page may be open under another name of the service, such as localhost, and
+ * browsers refuse calls to other origins; so the page calls its own. Without `validatorUrl: null` it would send the address of the
+ * document to a third party.
+ */
+const START = `const DOCUMENT = '/v1/openapi.json';
+const callThisOrigin = (response) => {
+  if (response.ok && response.url === location.origin + DOCUMENT)
+    response.text = JSON.stringify({ ...JSON.parse(response.text), servers: [{ url: location.origin }] });
+  return response;
+};
+SwaggerUIBundle({
+  url: DOCUMENT,
+  dom_id: '#docs',
+  deepLinking: true,
+  validatorUrl: null,
+  tryItOutEnabled: true,
+  responseInterceptor: callThisOrigin,
+});
 `;
 
 /** GET /docs: the API reference, with all its files served from here. */
