@@ -36,7 +36,7 @@ app.post('/uploads', async (req, res) => {
   await receiveUpload(deps, call, z.object({}), async ({ bytes }) => {
     await storing;
     res.send(`${bytes.length} bytes`);
-    return { kind: 'created', answer: { status: 201, body: '', headers: {} } };
+    return { kind: 'created', answer: { status: 201, body: Buffer.alloc(0), headers: {} } };
   });
 });
 app.post('/other', (req) => void req.resume());
