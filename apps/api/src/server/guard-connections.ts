@@ -14,6 +14,8 @@ type ConnectionLimits = {
   stalledMs: number;
   /** A connection without a request for this long is closed. */
   idleMs: number;
+  /** When it aborts, every connection is closed: the process ends. */
+  cutOff?: AbortSignal;
 };
 
 type Connection = {
@@ -48,7 +50,7 @@ const queuedOf = (socket: Socket): number =>
  */
 export const guardConnections = (
   server: Server,
-  { stalledMs, idleMs }: ConnectionLimits,
+  { stalledMs, idleMs, cutOff }: ConnectionLimits,
   onClosed: (reason: CloseReason) => void,
 ): ((listener: RequestListener) => RequestListener) => {
   const connections = new Map<Socket, Connection>();
@@ -80,6 +82,8 @@ export const guardConnections = (
     for (const [socket, connection] of connections) if (!socket.destroyed) poll(socket, connection);
   }, pollIntervalMs).unref();
   server.once('close', () => clearInterval(timer));
+  // Nor would a client with HTTP/1.0 notice after an orderly end that its answer is not complete.
+  cutOff?.addEventListener('abort', () => [...connections.keys()].forEach(resetSocket));
 
   return (listener) => (req, res) => {
     const { socket } = req;
