@@ -56,7 +56,7 @@ test('permits of a clock that was ahead are not waited for', async () => {
   expect(await acquire(id, 'another', 'first')).toMatchObject({ kind: 'full' });
   // As a master whose clock is ten minutes behind sees them.
   const flights = `${redis.prefix}:{endpoint-${id}}:flights`;
-  for (const job of await redis.connection.zrange(flights, 0, -1))
+  for (const job of await redis.connection.zrange(flights, 0, '-1'))
     await redis.connection.zincrby(flights, 600_000, job);
   taken(await acquire(id, 'another', 'first'));
 });

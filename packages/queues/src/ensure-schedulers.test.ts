@@ -135,7 +135,7 @@ test.each([
     await redis.del(...(await redis.keys(`${base}${lost}`)), `${base}:delayed`, `${base}:wait`);
     aheadMs = 2 * HOUR_MS;
     await until('another run', async () => (await redis.keys(`${base}:repeat:audit:*`)).length > 0);
-    expect(await redis.zrange(`${base}:repeat`, 0, -1)).toEqual(['audit']);
+    expect(await redis.zrange(`${base}:repeat`, 0, '-1')).toEqual(['audit']);
     expect(one.errors).toEqual([]);
   } finally {
     redis.disconnect();
