@@ -463,6 +463,71 @@ test('an open invitation says what is true when it was revoked, and of an addres
   await invited.close();
 });
 
+describe('what an operator changes of an account', () => {
+  const email = 'operated@example.com';
+  let operated: TestAccount;
+  const admin = (...words: string[]) => dashboard.world.admin('account', ...words);
+  beforeAll(async () => {
+    operated = await dashboard.account(email, { plan: 'free' });
+  });
+  beforeEach(async () => {
+    visit = await dashboard.visit({ refused: /\/app\/api\// });
+    await visit.enter(email);
+  });
+  const banner = () => visit.page.getByText('This account is disabled.');
+  const plan = () => visit.page.getByRole('region', { name: 'Plan' });
+
+  test('is shown within a minute on an open page', async () => {
+    const { page } = visit;
+    await page.clock.install();
+    await visit.go('/settings');
+    await plan().getByText('free', { exact: true }).waitFor();
+    await Promise.all([admin('disable', operated.account_id), admin('set-plan', operated.account_id, 'starter')]);
+    await page.clock.runFor(61_000);
+    await Promise.all([banner().waitFor(), plan().getByText('starter', { exact: true }).waitFor()]);
+    await admin('enable', operated.account_id);
+    await page.clock.runFor(61_000);
+    await banner().waitFor({ state: 'detached' });
+  });
+
+  test('is shown at once when a call is refused for it', async () => {
+    const { page } = visit;
+    await visit.go('/checks/new');
+    await page.getByLabel('VAT number').fill('FR40303265045');
+    await admin('disable', operated.account_id);
+    expect(await banner().count()).toBe(0);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await banner().waitFor();
+    await admin('enable', operated.account_id);
+  });
+
+  test('or a session that has ended is found without losing what was typed', async () => {
+    const { page } = visit;
+    await page.clock.install();
+    await visit.go('/checks/new');
+    const number = page.getByLabel('VAT number');
+    await number.fill('FR40303265045');
+    await page.context().clearCookies();
+    await page.clock.runFor(61_000);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await number.inputValue()).toBe('FR40303265045');
+  });
+});
+
+test('the overview says that there is no check only to accounts without any', async () => {
+  const account = await dashboard.account('tester@example.com');
+  visit = await dashboard.visit();
+  await visit.signIn('tester@example.com');
+  const chart = visit.page.getByRole('region', { name: 'Checks per day' });
+  await chart.getByText('No checks yet').waitFor();
+  await dashboard.world.http(account.test_key).post('/v1/checks', { vat_number: 'DE100' });
+  await chart.getByText('No live checks in the last 30 days').waitFor();
+  expect(await visit.page.getByText('No checks yet').count()).toBe(0);
+});
+
 test('the overview updates while it is open', async () => {
   const account = await dashboard.account('busy@example.com');
   visit = await dashboard.visit({ refused: /\/usage$/ });
