@@ -182,6 +182,16 @@ describe('vat batch', () => {
     expect([body.label, body.file_name]).toEqual(['Q4', 'suppliers.csv']);
     expect(JSON.parse((await vat('batch', id, '--json')).stdout)).toEqual(body);
   });
+
+  it('does not wait for a batch that is completed', async () => {
+    const service = await openScriptedService();
+    const counts = { total: 1, done: 1, valid: 1, invalid: 0, failed: 0 };
+    service.script({ body: { batch_id: 'bat_1', status: 'completed', eta: null, ...counts } });
+    const env = { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' };
+    expect(await runHere(['batch', 'bat_1', '--wait', '--timeout', '0'], env)).toMatchObject({ code: 0, stderr: [] });
+    expect(service.calls).toHaveLength(1);
+    await service.close();
+  });
 });
 
 describe('vat coverage', () => {
