@@ -295,8 +295,8 @@ describe('vat mcp', () => {
       may_have_more: false,
     });
     const wanted = { vat_number: 'PL102', reference: 'mcp', public_links: true };
-    const [{ public_url: link }] = (await tools.use('find_evidence', wanted)).result.checks as { public_url: string }[];
-    expect((await fetch(link)).status).toBe(200);
+    const [shown] = (await tools.use('find_evidence', wanted)).result.checks as { public_url: string }[];
+    expect((await fetch(String(shown?.public_url))).status).toBe(200);
     const { member_states: states } = (await tools.use('member_state_status', { member_state: 'pl' })).result;
     expect(states).toMatchObject([{ member_state: 'PL', health: expect.any(String) }]);
     expect(await tools.use('batch_status', {})).toMatchObject({
