@@ -52,6 +52,9 @@ const defaultOf = (schema) => {
   return 'required';
 };
 
+/** Breaks a paragraph into lines of at most 130 characters. @param {string} text */
+const wrap = (text) => text.replaceAll(/(.{1,130})(?: |$)/g, '$1\n').trimEnd();
+
 /** Generates docs/settings.md from the declarations of the settings. */
 const settingsPage = () => {
   const rows = Object.entries(SETTINGS).map(
@@ -66,9 +69,11 @@ Everything is set through environment variables. Durations are written \`250ms\`
 as unset. A wrong value ends a process that reads it at start, with one message that names it. The exit code is 78 of the API and
 of a worker, 1 of \`npm start\` and of the admin command.
 
-Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead:
-\`NAME_FILE\` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. \`NAME\` and
-\`NAME_FILE\` together are an error, and so is the \`NAME_FILE\` of any other setting.
+${wrap(
+  `Each setting that holds a secret (${SECRET_SETTINGS.map((name) => `\`${name}\``).join(', ')}) can be read from a file instead: ` +
+    '`NAME_FILE` names the file, as Docker and Kubernetes mount secrets. A line break at its end is not part of the secret. `NAME` and ' +
+    '`NAME_FILE` together are an error, and so is the `NAME_FILE` of any other setting.',
+)}
 
 | setting | default | read by | meaning |
 |---|---|---|---|

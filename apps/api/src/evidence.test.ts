@@ -277,6 +277,14 @@ describe('anchors', () => {
     expect(verifyTimestamp({ tokenBytes: token.body, digest: sha256(canonicalForm(seven)) }).development).toBe(true);
   });
 
+  test('say that they have no time-stamp yet while the authority is away', async () => {
+    await newCheck('DE100000017');
+    const closed = await world.admin('anchor', 'close');
+    await world.sql('DELETE FROM stamp WHERE subject_id = $1', [uuidOf('anchor', String(closed.anchor_id))]);
+    const { body } = await world.http().get(`/v1/anchors/${closed.anchor_id}.tsr`).expect(404);
+    expect(body.error).toMatchObject({ code: 'NOT_FOUND', message: 'The anchor has no time-stamp yet.' });
+  });
+
   test('need a live key; an unknown one is 404, and a cursor of another list is refused', async () => {
     const nobody = publicId('anchor', newUuid());
     for (const path of ['/v1/anchors', `/v1/anchors/${nobody}`, `/v1/anchors/${nobody}.tsr`])

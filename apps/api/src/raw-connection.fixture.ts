@@ -7,6 +7,8 @@ export type RawConnection = {
   /** Everything received so far. */
   text: () => string;
   isClosed: () => boolean;
+  /** Whether it was closed by a reset instead of an orderly end, which in HTTP/1.0 is the end of the answer. */
+  wasReset: () => boolean;
   /** Reads at least this many more characters, and then nothing until it is resumed. */
   readPiece: (length: number) => Promise<void>;
   resume: () => void;
@@ -19,6 +21,7 @@ export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promi
   const socket = connect(Number(port), hostname);
   let text = '';
   let isClosed = false;
+  let wasReset = false;
   let pieceEnd = Number.POSITIVE_INFINITY;
   if (isPaused) socket.pause();
   socket.setEncoding('utf8');
@@ -28,7 +31,9 @@ export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promi
     socket.pause();
     socket.emit('piece');
   });
-  socket.on('error', () => undefined);
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    wasReset = error.code === 'ECONNRESET';
+  });
   socket.once('close', () => {
     isClosed = true;
   });
@@ -37,6 +42,7 @@ export const openRaw = async (baseUrl: string, { isPaused = false } = {}): Promi
     send: (sent) => void socket.write(sent),
     text: () => text,
     isClosed: () => isClosed,
+    wasReset: () => wasReset,
     readPiece: async (length) => {
       pieceEnd = text.length + length;
       const piece = once(socket, 'piece');

@@ -26,10 +26,10 @@ const CLOSE_IDLE_EVERY_MS = 50;
 const LISTEN_BACKLOG = 4_096;
 
 /** Connections that are established but not accepted yet are reset when the port closes: balancers must stop using it before. */
-const drain = async (server: Server, delayMs: number): Promise<void> => {
+const drain = async (server: Server, delayMs: number, cutOff: () => void): Promise<void> => {
   await pause(delayMs);
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    const cut = setTimeout(cutOff, DRAIN_MS);
     // `server.close` closes only the connections that are idle at that moment; others become idle when their call ends.
     const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     server.close(() => {
@@ -50,6 +50,7 @@ export const runApi = endOnWrongSettings(async (host) => {
   });
   const tracing = await openTracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT, { service: 'vat-api', log });
   const stop = new AbortController();
+  const end = new AbortController();
   let port = settings.PORT;
   const baseUrl = () => deriveBaseUrl({ ...settings, PORT: port });
   const { app, metrics, warmed, close } = compose(settings, { log, tracing }, stop.signal, baseUrl);
@@ -58,6 +59,7 @@ export const runApi = endOnWrongSettings(async (host) => {
     log,
     metrics,
     stopping: stop.signal,
+    cutOff: end.signal,
     stalledMs: settings.RESPONSE_STALL_TIMEOUT,
     maxConnections: settings.MAX_CONNECTIONS,
     now: () => new Date(),
@@ -80,7 +82,7 @@ export const runApi = endOnWrongSettings(async (host) => {
     parts: () => [
       { name: 'traces', stop: async () => tracing?.close() },
       { name: 'connections', stop: close },
-      { name: 'http', stop: () => drain(server, settings.SHUTDOWN_DELAY) },
+      { name: 'http', stop: () => drain(server, settings.SHUTDOWN_DELAY, () => end.abort()) },
     ],
   });
   const listen = () =>

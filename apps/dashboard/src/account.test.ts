@@ -34,6 +34,18 @@ const signInHere = async ({ page }: Visit, password = PASSWORD) => {
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
+/**
+ * Opens a page and waits until it has read its session twice. A page reads everything again when it begins to receive updates, and
+ * would then find by itself what has changed.
+ */
+const openAndReadTwice = async (address: string) => {
+  let reads = 0;
+  const isSecondRead = (url: string) => {
+    if (url.endsWith('/app/api/config')) reads += 1;
+    return reads === 2;
+  };
+  await Promise.all([visit.page.waitForResponse((response) => isSecondRead(response.url())), visit.go(address)]);
+};
 const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 test('visitors sign in and continue to the requested page with its filters', async () => {
@@ -98,7 +110,8 @@ test('signing out ends the session on the server and redirects other windows to 
   await other.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   await visit.page.getByRole('button', { name: 'Sign out' }).click();
   await heading(visit, 'Sign in');
-  await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  await other.waitForURL(/\/app\/sign-in/);
+  expect(await other.getByRole('dialog').count()).toBe(0);
   await visit.go('/settings');
   await heading(visit, 'Sign in');
 });
@@ -114,16 +127,7 @@ test('a session that ends while a form is filled in asks to sign in again, and t
   const dialog = page.getByRole('dialog');
   const rowsOf = async (account: TestAccount | undefined, path: string) =>
     (await dashboard.world.http(String(account?.live_key)).get(path)).body.data.length;
-  // A page reads everything again when it begins to receive updates, and would then find the end of the session itself.
-  const open = async (address: string) => {
-    let reads = 0;
-    const isSecondRead = (url: string) => {
-      if (url.endsWith('/app/api/config')) reads += 1;
-      return reads === 2;
-    };
-    await Promise.all([page.waitForResponse((response) => isSecondRead(response.url())), visit.go(address)]);
-  };
-  await open('/checks/new');
+  await openAndReadTwice('/checks/new');
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.getByLabel('Reference').fill('order-9');
   await page.context().clearCookies();
@@ -144,7 +148,7 @@ test('a session that ends while a form is filled in asks to sign in again, and t
   expect([await page.getByLabel('Reference').inputValue(), await rowsOf(typist, '/v1/checks')]).toEqual(['order-9', 1]);
 
   // Another user gets an empty form.
-  await open('/watches');
+  await openAndReadTwice('/watches');
   await page.getByLabel('VAT number').fill('FR40303265045');
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Add watch' }).click();
@@ -461,6 +465,71 @@ test('an open invitation says what is true when it was revoked, and of an addres
   expect(await invited.page.getByText('This link works once').count()).toBe(0);
   expect([visit.complaints(), invited.complaints()]).toEqual([[], []]);
   await invited.close();
+});
+
+describe('what an operator changes of an account', () => {
+  const email = 'operated@example.com';
+  let operated: TestAccount;
+  const admin = (...words: string[]) => dashboard.world.admin('account', ...words);
+  beforeAll(async () => {
+    operated = await dashboard.account(email, { plan: 'free' });
+  });
+  beforeEach(async () => {
+    await admin('enable', operated.account_id);
+    visit = await dashboard.visit({ refused: /\/app\/api\// });
+    await visit.enter(email);
+  });
+  const banner = () => visit.page.getByText('This account is disabled.');
+  const plan = () => visit.page.getByRole('region', { name: 'Plan' });
+
+  test('is shown within a minute on an open page', async () => {
+    const { page } = visit;
+    await page.clock.install();
+    await visit.go('/settings');
+    await plan().getByText('free', { exact: true }).waitFor();
+    await Promise.all([admin('disable', operated.account_id), admin('set-plan', operated.account_id, 'starter')]);
+    await page.clock.runFor(61_000);
+    await Promise.all([banner().waitFor(), plan().getByText('starter', { exact: true }).waitFor()]);
+    await admin('enable', operated.account_id);
+    await page.clock.runFor(61_000);
+    await banner().waitFor({ state: 'detached' });
+  });
+
+  test('is shown at once when a call is refused for it', async () => {
+    const { page } = visit;
+    await openAndReadTwice('/checks/new');
+    await page.getByLabel('VAT number').fill('FR40303265045');
+    await admin('disable', operated.account_id);
+    expect(await banner().count()).toBe(0);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await banner().waitFor();
+  });
+
+  test('or a session that has ended is found without losing what was typed', async () => {
+    const { page } = visit;
+    await page.clock.install();
+    await openAndReadTwice('/checks/new');
+    const number = page.getByLabel('VAT number');
+    await number.fill('FR40303265045');
+    await page.context().clearCookies();
+    await page.clock.runFor(61_000);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await number.inputValue()).toBe('FR40303265045');
+  });
+});
+
+test('the overview says that there is no check only to accounts without any', async () => {
+  const account = await dashboard.account('tester@example.com');
+  visit = await dashboard.visit();
+  await visit.signIn('tester@example.com');
+  const chart = visit.page.getByRole('region', { name: 'Checks per day' });
+  await chart.getByText('No checks yet').waitFor();
+  await dashboard.world.http(account.test_key).post('/v1/checks', { vat_number: 'DE100' });
+  await chart.getByText('No live checks in the last 30 days').waitFor();
+  expect(await visit.page.getByText('No checks yet').count()).toBe(0);
 });
 
 test('the overview updates while it is open', async () => {

@@ -10,6 +10,7 @@ import {
   holdRequests,
   NARROW,
   openDashboard,
+  untilRendered,
   type Visit,
   WIDE,
 } from './testing/open-dashboard.fixture.js';
@@ -171,7 +172,8 @@ test('a file of supplies shows how its dates are read, then what is covered, and
   await page.getByRole('button', { name: 'Compare' }).click();
 
   await page.getByRole('heading', { level: 1, name: 'Supplies' }).waitFor();
-  await page.getByText('1 of 2 supplies are covered').waitFor();
+  await page.getByText('1 of 2 supplies is covered').waitFor();
+  await page.getByText('1 missing: never checked before, or no usable number', { exact: true }).waitFor();
   await page.getByRole('row', { name: /FR40303265045.*covered/ }).waitFor();
   await page.getByLabel('Status').selectOption('missing');
   await page.getByRole('row', { name: /FR40303265045/ }).waitFor({ state: 'detached' });
@@ -287,6 +289,57 @@ test('a running batch says when it will be done, then what it waits for', async 
   await row.getByText('waits for Malta').waitFor();
   await world.vies.state('MT', { latency_ms: null, answer: null });
   await row.getByText('completed', { exact: true }).waitFor({ timeout: 30_000 });
+});
+
+test('of two files the one that was chosen last is shown, also when the other takes longer to read', async () => {
+  const own = await dashboard.visit();
+  await own.enter(EMAIL);
+  const { page } = own;
+  // The first file is read once `release` is called.
+  await page.addInitScript(`
+    const read = File.prototype.arrayBuffer;
+    const held = new Promise((resolve) => { window.release = resolve; });
+    File.prototype.arrayBuffer = async function () {
+      if (this.name === 'slow.csv') await held;
+      const bytes = await read.call(this);
+      if (this.name === 'slow.csv') window.isRead = true;
+      return bytes;
+    };`);
+  await own.go('/batches');
+  const chooseFile = (name: string, number: string) =>
+    page
+      .getByLabel('CSV file')
+      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(`vat_number\n${number}\n`) });
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await chooseFile('slow.csv', 'ATU33803803');
+  await chooseFile('fast.csv', 'FR40303265045');
+  await preview.getByRole('row', { name: /FR40303265045/ }).waitFor();
+  await page.evaluate('window.release()');
+  await page.waitForFunction('window.isRead');
+  await untilRendered(page);
+  expect(await preview.getByRole('definition').first().textContent()).toBe('fast.csv');
+  expect(own.complaints()).toEqual([]);
+  await own.close();
+});
+
+test('label and requester that were typed are still there after another file was chosen', async () => {
+  const { page } = visit;
+  const chooseNext = (number: string) =>
+    page
+      .getByLabel('CSV file')
+      .setInputFiles({ name: 'next.csv', mimeType: 'text/csv', buffer: Buffer.from(`vat_number\n${number}\n`) });
+  await choose('first.csv', 'vat_number\nFR40303265046\n');
+  await page.getByLabel('Label').fill('Goods of November');
+  await page.getByLabel('Requester').fill('DE136695976');
+  await chooseNext('FR40303265045');
+  await region('Preview').getByText('next.csv').waitFor();
+  expect(await page.getByLabel('Label').inputValue()).toBe('Goods of November');
+  await page.getByRole('button', { name: 'Choose another file' }).click();
+  await page.getByLabel('Label').waitFor({ state: 'hidden' });
+  await chooseNext('FR40303265045');
+  expect(await page.getByLabel('Requester').inputValue()).toBe('DE136695976');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Goods of November' }).waitFor();
 });
 
 test('an upload waits for its running first attempt and creates one batch', async () => {
@@ -445,14 +498,42 @@ test('a watch is added, shows its first check and a change, and is paused, edite
   await page.getByLabel('Frequency').selectOption('weekly');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('main').getByText('Renamed', { exact: true }).waitFor();
-  // The form is a new one, with what is stored. Keyboard users are still at it.
-  await page.locator('section:focus', { has: page.getByRole('heading', { name: 'Schedule' }) }).waitFor();
+  // Keyboard users are still at the form.
+  await page.locator('button[type=submit]:focus', { hasText: 'Apply' }).waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('active', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No watches yet').waitFor();
+});
+
+test('a label that is being typed is not lost when the watch is changed elsewhere, and the other fields follow', async () => {
+  const { page } = visit;
+  const { method, post } = dashboard.world.http(owner.live_key);
+  const { body: watch } = await post('/v1/watches', { vat_number: 'LU26375245', frequency: 'weekly', label: 'One' });
+  const change = (body: object) => method('patch', `/v1/watches/${watch.watch_id}`).send(body).expect(200);
+  const [label, frequency] = [page.getByLabel('Label'), page.getByLabel('Frequency')];
+  const shown = async () => [await label.inputValue(), await frequency.inputValue()].join();
+  await visit.go(`/watches/${watch.watch_id}`);
+  await label.fill('What I am typing');
+  const values = await atEveryMoment(label);
+  await change({ frequency: 'daily' });
+  await until('the frequency to follow', async () => (await frequency.inputValue()) === 'daily');
+  expect(await label.inputValue()).toBe('What I am typing');
+  const [request] = await Promise.all([
+    page.waitForRequest((sent) => sent.method() === 'PATCH'),
+    page.getByRole('button', { name: 'Apply' }).click(),
+  ]);
+  expect(request.postDataJSON()).toEqual({ label: 'What I am typing' });
+  await page.getByRole('main').getByText('What I am typing', { exact: true }).waitFor();
+  // What was saved follows again.
+  await until('both fields to follow', async () => {
+    await change({ label: 'Two', frequency: 'weekly' });
+    return (await shown()) === 'Two,weekly';
+  });
+  // At no moment was the former label shown again.
+  expect(await values.jsonValue()).toEqual(['What I am typing', 'Two']);
 });
 
 test('a plan without watches is explained in the form and after submission', async () => {

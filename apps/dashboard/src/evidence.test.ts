@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { faultSize, insertChecks, reportFigure, until } from '@vat/testkit';
+import { uuidOf } from '@vat/domain';
+import { faultSize, insertChecks, reportFigure, type TestAccount, until } from '@vat/testkit';
 import type { Request } from 'playwright-core';
 import { type Dashboard, NARROW, openDashboard, type Visit, WIDE } from './testing/open-dashboard.fixture.js';
 import { saveScreenshot } from './testing/save-screenshot.fixture.js';
@@ -11,6 +12,7 @@ const EMAIL = 'owner@example.com';
 
 let dashboard: Dashboard;
 let visit: Visit;
+let account: TestAccount;
 let checkId: string;
 let get: ReturnType<Dashboard['world']['http']>['get'];
 /** Creates a check and returns its id. */
@@ -19,7 +21,8 @@ beforeAll(async () => {
   // The tests close anchors explicitly; the first scheduled closing may still come between two checks.
   dashboard = await openDashboard({ settings: { ANCHOR_EVERY: '1h' } });
   const { world } = dashboard;
-  const http = world.http((await dashboard.account(EMAIL)).live_key);
+  account = await dashboard.account(EMAIL);
+  const http = world.http(account.live_key);
   get = http.get;
   // On a busy machine a check may be answered with 202.
   check = async (vatNumber) => {
@@ -145,6 +148,31 @@ test('the public link of a check is copied, and opens a page that verifies it wi
 
   await visitor.page.goto(`${url}A`);
   await visitor.page.getByRole('alert').getByText('This link shows no check.').waitFor();
+  expect(visitor.complaints()).toEqual([]);
+  await visitor.close();
+});
+
+test('the public page of a test check says nothing in the name of VIES', async () => {
+  const { get: read, post } = dashboard.world.http(account.test_key);
+  const { body } = await post('/v1/checks', { vat_number: 'DE101' });
+  const id = await until('the check', async () => (await read(`/v1/requests/${body.request_id}`)).body.check?.id);
+  await visit.page.goto((await read(`/v1/checks/${id}/link`)).body.url);
+  await visit.page.getByText('This is a test check.').waitFor();
+  await visit.page.getByRole('region', { name: 'Result' }).getByText(id).waitFor();
+  expect(await visit.page.getByText('VIES states no name').count()).toBe(0);
+});
+
+test('a public link that cannot be read says why, and appears once it can', async () => {
+  const visitor = await dashboard.visit({ refused: /\/link$/ });
+  await visitor.enter(EMAIL);
+  const { page } = visitor;
+  await page.route('**/link', (route) => route.fulfill({ status: 503, json: {} }));
+  await visitor.go(`/checks/${checkId}`);
+  const card = page.getByRole('region', { name: 'Evidence' });
+  await card.getByRole('alert').getByText('The service responded with status 503').waitFor();
+  await page.unroute('**/link');
+  await card.getByRole('button', { name: 'Copy public link' }).waitFor();
+  await card.getByRole('alert').waitFor({ state: 'detached' });
   expect(visitor.complaints()).toEqual([]);
   await visitor.close();
 });
@@ -324,4 +352,15 @@ test('an open check shows its anchor once it exists', async () => {
   await page.getByText('This check becomes part of the next anchor').waitFor();
   await dashboard.world.admin('anchor', 'close');
   await page.getByRole('heading', { level: 3, name: 'Anchor' }).waitFor();
+});
+
+test('the download of a time-stamp that does not exist yet says so', async () => {
+  const { page } = visit;
+  await check('LU26375245');
+  const anchor = await dashboard.world.admin('anchor', 'close');
+  await dashboard.world.sql('DELETE FROM stamp WHERE subject_id = $1', [uuidOf('anchor', String(anchor.anchor_id))]);
+  await visit.go('/evidence');
+  const row = page.getByRole('row').filter({ hasText: String(anchor.root) });
+  await row.getByRole('button', { name: 'Download' }).click();
+  await row.getByRole('alert').getByText('The anchor has no time-stamp yet. Try again later.').waitFor();
 });

@@ -2,16 +2,16 @@ import { RouterProvider } from '@tanstack/react-router';
 import { ApiContext, createApi } from './api/create-api.js';
 import { createAppRouter } from './create-app-router.js';
 import { createDeferredActions, DeferredActionsContext } from './parts/deferred-actions.js';
-import { awaitSignIn, BOOT, type Boot, SESSION_CHANNEL, shownSession } from './session/session.js';
+import { awaitSignIn, BOOT, type Boot, followOtherWindows, shownSession } from './session/session.js';
 import { startPage } from './start-page.js';
 
 startPage(2_000, (queries) => {
   const api = createApi({
     session: () => shownSession(queries.getQueryData<Boot>(BOOT)),
-    onForbidden: () => void queries.invalidateQueries({ queryKey: BOOT }),
+    onOutdatedSession: () => void queries.invalidateQueries({ queryKey: BOOT }),
     onSessionEnd: awaitSignIn(queries),
   });
-  new BroadcastChannel(SESSION_CHANNEL).onmessage = () => void queries.invalidateQueries({ queryKey: BOOT });
+  followOtherWindows(queries);
   return (
     <ApiContext value={api}>
       <DeferredActionsContext value={createDeferredActions()}>

@@ -83,7 +83,7 @@ const PAGES: readonly [address: string, heading: string, shown: string][] = [
   ['/batches', 'Batches', 'completed'],
   ['/batches/:batch', 'Batch', '2 of 2 lines'],
   ['/coverage', 'Coverage', 'October'],
-  ['/coverage/:coverage', 'October', '1 of 4 supplies are covered'],
+  ['/coverage/:coverage', 'October', '1 of 4 supplies is covered'],
   ['/watches', 'Watches', 'Supplier 7'],
   ['/watches/:watch', 'BE0203201340', 'No changes'],
   ['/evidence', 'Evidence', 'Dossier'],
@@ -307,4 +307,13 @@ test('sign-in and overview load less than 250 KB of script, compressed', async (
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(250_000);
   await visit.close();
+});
+
+test('countries have their English names in the English pages, whatever the language of the browser', async () => {
+  const german = await dashboard.visit({ locale: 'de-DE' });
+  await german.enter(EMAIL);
+  await german.go(`/checks/${ids.check}`);
+  await german.page.getByText('FR · France', { exact: true }).waitFor();
+  expect(german.complaints()).toEqual([]);
+  await german.close();
 });

@@ -1,6 +1,7 @@
 import { newUuid, uuidOf } from '@vat/domain';
 import { openReceivers, type Receivers, type TestAccount, until, withStatus } from '@vat/testkit';
 import {
+  atEveryMoment,
   type Dashboard,
   holdRequests,
   openDashboard,
@@ -235,6 +236,58 @@ test('a secret that another window or owner has replaced or removed is no longer
   expect(other.complaints()).toEqual([]);
   await other.close();
   await saveWebhook(receiver.url);
+});
+
+test('the field of the endpoint follows other windows after a save, and what is saved is shown beside what is typed', async () => {
+  const [first, second] = await Promise.all([receivers.start(), receivers.start()]);
+  const other = await dashboard.visit();
+  await other.enter(EMAIL);
+  await other.go('/settings');
+  const card = other.page.getByRole('region', { name: 'Webhook', exact: true });
+  const webhook = region('Webhook');
+  const field = webhook.getByLabel('Endpoint URL');
+  const untilField = (url: string) => until(`the field to be ${url}`, async () => (await field.inputValue()) === url);
+  const saveElsewhere = async (url: string) => {
+    await card.getByLabel('Endpoint URL').fill(url);
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText(/^whsec_[\w+/]{43}=$/).waitFor();
+  };
+  await saveWebhook(second.url);
+  // The field shows the new endpoint at every moment, also before it has been read again.
+  const values = await atEveryMoment(field);
+  const save = webhook.getByRole('button', { name: 'Save' });
+  await field.fill(first.url);
+  await save.click();
+  await webhook.locator('button[type=submit]:not([data-pending])').waitFor();
+  await visit.page.waitForResponse((response) => response.url().endsWith('/app/api/settings'));
+  await untilRendered(visit.page);
+  expect(await values.jsonValue()).toEqual([second.url, first.url]);
+  await saveElsewhere(second.url);
+  await untilField(second.url);
+
+  // Also after a save with Enter, which leaves the focus in the field.
+  await field.fill(first.url);
+  await field.press('Enter');
+  await webhook.getByText(/^whsec_[\w+/]{43}=$/).waitFor();
+  await field.blur();
+  await saveElsewhere(second.url);
+  await untilField(second.url);
+
+  // What is typed stays.
+  await field.fill('https://example.com/typed');
+  await webhook.getByText(second.url, { exact: true }).waitFor();
+  await saveElsewhere(first.url);
+  await webhook.getByText(first.url, { exact: true }).waitFor();
+  expect(await field.inputValue()).toBe('https://example.com/typed');
+  await field.fill(first.url);
+  await save.click();
+  await webhook.getByText(/^whsec_[\w+/]{43}=$/).waitFor();
+  await card.getByRole('button', { name: 'Remove' }).click();
+  await other.page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await untilField('');
+  expect(other.complaints()).toEqual([]);
+  await other.close();
+  await saveWebhook(first.url);
 });
 
 test('a failing delivery shows each attempt as it happens, and Resend sends the same event again', async () => {

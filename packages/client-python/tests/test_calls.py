@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import socket
+import struct
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any, Sequence, Union
@@ -294,6 +297,46 @@ class Calls(unittest.TestCase):
         answers = [reply(200, running)] + [INTERNAL] * 6 + [BROKEN] * 6 + [reply(200, completed)]
         self.assertEqual(self.open(answers).batches.wait("bat_1", 600), completed)
         self.assertEqual(len(self.server.calls), 14)
+
+    def test_a_wait_for_a_batch_reads_for_ten_seconds_at_most_near_its_end(self) -> None:
+        running = reply(200, {"batch_id": "bat_1", "status": "running", "eta": None})
+        slow = reply(503, None, {"Retry-After": "25"})
+        client = self.open([running] + [slow] * 9)
+        self.assertEqual(client.batches.wait("bat_1", 7)["status"], "running")
+        self.assertEqual((self.clock.sleeps, len(self.server.calls)), ([5, 2], 3))
+
+        client = self.open([slow] * 9)
+        with self.assertRaises(ServiceError):
+            client.batches.wait("bat_1", 0)
+        self.assertEqual((self.clock.sleeps, len(self.server.calls)), ([], 1))
+
+    def test_an_answer_that_is_too_large_is_not_requested_again(self) -> None:
+        client = self.open([reply(200, b"x" * 1001, {"X-Request-Id": "r-7"}), reply(200, b"x" * 1000)])
+        with self.assertRaises(UnexpectedAnswerError) as raised:
+            client.transport.call("GET", "/v1/exports/dossier.zip", max_bytes=1000)
+        found = raised.exception
+        self.assertEqual((found.status, found.request_id, len(self.server.calls)), (200, "r-7", 1))
+        self.assertIn("larger than 1000 bytes", found.message)
+        answer = client.transport.call("GET", "/v1/exports/dossier.zip", max_bytes=1000)
+        self.assertEqual(len(answer.file()), 1000)
+
+    def test_a_reset_handshake_is_the_cause_of_the_error(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def reset() -> None:
+                connection, _ = listener.accept()
+                connection.recv(1)
+                # Closing without a wait for what was not sent resets the connection.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+
+            thread = threading.Thread(target=reset)
+            thread.start()
+            url = f"https://127.0.0.1:{listener.getsockname()[1]}"
+            with self.assertRaises(NoAnswerError) as raised:
+                Client(url, "vat_test_x", retry=RetryPolicy(attempts=1, total=0)).usage()
+            thread.join()
+        self.assertIsInstance(raised.exception.__cause__, ConnectionResetError)
 
     def test_the_page_of_a_proxy_is_no_file(self) -> None:
         page = reply(200, b"<html>login</html>", {"Content-Type": "text/html; charset=utf-8"})

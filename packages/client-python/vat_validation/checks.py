@@ -16,7 +16,7 @@ from .types import Check, Request, TraderInput
 POLL_INTERVAL = 5.0
 LEAST_POLL_INTERVAL = 0.5
 # Seconds that a read at the deadline may take.
-_LAST_READ = 10.0
+LAST_READ = 10.0
 # The fields of a request that its result is made of.
 _REQUEST = ("id", "status", "check", "reason", "last_error", "give_up_at")
 #: The same call can succeed later.
@@ -40,7 +40,7 @@ class Requests:
         once more at the end; ``interval`` replaces that. While the service cannot be reached, the request counts as pending.
         """
         started = self._transport.clock.monotonic()
-        result, headers = self._read(Pending(request_id, None), max(timeout, _LAST_READ))
+        result, headers = self._read(Pending(request_id, None), max(timeout, LAST_READ))
         if not isinstance(result, Pending):
             return result
         return self.follow(result, headers, timeout - (self._transport.clock.monotonic() - started), interval)
@@ -60,7 +60,7 @@ class Requests:
             if remaining <= 0:
                 return pending
             clock.sleep(min(pause if interval is None else interval, remaining))
-            result, headers = self._read(pending, max(deadline - clock.monotonic(), _LAST_READ))
+            result, headers = self._read(pending, max(deadline - clock.monotonic(), LAST_READ))
             if not isinstance(result, Pending):
                 return result
             pending = result

@@ -16,8 +16,10 @@ class _EarlyAnswer:
         try:
             super().request(*args, **more)  # type: ignore[misc]
         except (BrokenPipeError, ConnectionResetError):
-            # Reading the answer, which is what follows, fails in the same way when there is none.
-            if getattr(self, "sock", None) is None:
+            # Reading the answer, which is what follows, fails in the same way when there is none. Where there is no connection,
+            # such as after a reset handshake of TLS, it would fail because of that.
+            sock = getattr(self, "sock", None)
+            if sock is None or sock.fileno() == -1:
                 raise
 
 

@@ -97,7 +97,7 @@ class NoAnswerError(VatError):
 
 
 class UnexpectedAnswerError(VatError):
-    """The answer is not one of this API, for example a page of a proxy with status 200."""
+    """The answer is not one of this API, for example a page of a proxy with status 200, or larger than the call allows."""
 
     def __init__(self, message: str, *, status: int, request_id: Optional[str]) -> None:
         super().__init__("UNEXPECTED_ANSWER", message, status=status, request_id=request_id)

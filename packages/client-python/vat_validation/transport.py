@@ -19,7 +19,7 @@ from .errors import NoAnswerError, UnexpectedAnswerError, VatError, api_error
 from .retry import RetryPolicy, outcome_unknown, retry_delay
 from .version import VERSION
 
-# A results file is smaller than 64 MiB; without a bound, a wrong address could fill the memory.
+# A results file is smaller than 64 MiB; without a bound, a wrong address could fill the memory. A dossier can be larger.
 MAX_BYTES = 64 * 1024 * 1024
 _CHUNK = 64 * 1024
 
@@ -102,11 +102,13 @@ class Transport:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
         total: Optional[float] = None,
+        max_bytes: int = MAX_BYTES,
     ) -> Answer:
         """The answer with status 2xx, after as many attempts as the policy allows.
 
         Raises :class:`ApiError`, or :class:`NoAnswerError` when the last attempt got no answer. ``timeout`` bounds one
-        attempt instead of the client's; no attempt begins later than ``total``, or the policy's total, after the first.
+        attempt instead of the client's; no attempt begins later than ``total``, or the policy's total, after the first. A
+        larger answer than ``max_bytes`` is an :class:`UnexpectedAnswerError`.
         """
         body = json.dumps(json_body).encode() if json_body is not None else content
         # One id for all attempts: the service logs each of them under it, also those whose answer is lost.
@@ -124,7 +126,7 @@ class Transport:
         maybe_deleted = False
         while True:
             attempt += 1
-            outcome = self._attempt(method, path, query, headers, body, timeout or self.timeout, request_id)
+            outcome = self._attempt(method, path, query, headers, body, timeout or self.timeout, request_id, max_bytes)
             if isinstance(outcome, Answer) and 200 <= outcome.status < 300:
                 return outcome
             if isinstance(outcome, NoAnswerError) and isinstance(outcome.__cause__, ssl.SSLCertVerificationError):
@@ -160,6 +162,7 @@ class Transport:
         body: Optional[bytes],
         timeout: float,
         request_id: str,
+        max_bytes: int,
     ) -> Union[Answer, NoAnswerError]:
         url = self._base_url + path + _query_text(query)
         request = urllib.request.Request(url, data=body, method=method, headers=dict(headers))
@@ -173,16 +176,20 @@ class Transport:
             except urllib.error.HTTPError as error:
                 response = error
             with response:
-                content = self._read(response, deadline)
                 status, reason = int(response.status), str(response.reason or "")
                 named = {name.lower(): value for name, value in response.headers.items()}
+                content = self._read(response, deadline, max_bytes)
+                if content is None:
+                    message = f"the answer with status {status} is larger than {max_bytes} bytes"
+                    raise UnexpectedAnswerError(message, status=status, request_id=named.get("x-request-id", request_id))
         except urllib.error.URLError as error:
             return _no_answer(error.reason, request_id, error)
         except (OSError, http.client.HTTPException) as error:
             return _no_answer(error, request_id, error)
         return Answer(status, reason, named, content, named.get("x-request-id", request_id))
 
-    def _read(self, response: Any, deadline: float) -> bytes:
+    def _read(self, response: Any, deadline: float, max_bytes: int) -> Optional[bytes]:
+        """The body; None when it is larger than ``max_bytes``."""
         chunks = []
         size = 0
         while True:
@@ -194,8 +201,8 @@ class Transport:
                 break
             chunks.append(chunk)
             size += len(chunk)
-            if size > MAX_BYTES:
-                raise http.client.HTTPException(f"the answer is larger than {MAX_BYTES} bytes")
+            if size > max_bytes:
+                return None
         length = response.headers.get("Content-Length")
         # read1() does not notice that a connection ended too early.
         if length is not None and length.isdigit() and size != int(length) and response.status != 304:

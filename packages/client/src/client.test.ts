@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { createTestAuthority, listenLocally } from '@vat/testkit';
+import { createTestAuthority, listenLocally, until } from '@vat/testkit';
+import { openHttpServer } from '@vat/testkit/local-server';
 import { createClient } from './client.js';
 import { connectionFrom } from './connection.js';
 import { AbandonedError, ConnectionError, PendingError } from './errors.js';
@@ -100,6 +102,25 @@ describe('a call', () => {
       };
       expect(await failure(follow())).toBeInstanceOf(ConnectionError);
     }
+  });
+
+  it('that follows events is held by the service, whatever time-out is given', async () => {
+    const [event, held, release] = [{ event_id: 'evt_1', body: {} }, new AbortController(), new AbortController()];
+    const { url: baseUrl, close } = await openHttpServer(async ({ url }, response) => {
+      if (!url?.startsWith('/v1/events')) return;
+      held.abort();
+      await once(release.signal, 'abort');
+      response.end(JSON.stringify({ data: [event], last_event_id: 'evt_1' }));
+    });
+    const client = createClient({ apiKey: 'vat_test_key', baseUrl }, { sleep: async () => undefined });
+    const follower = client.events('start', { timeoutMs: 10 });
+    const next = follower[Symbol.asyncIterator]().next();
+    await until('the held call', () => (held.signal.aborted ? true : null));
+    // An attempt of the same length that began later is over.
+    expect(await failure(client.call('getUsage', {}, { timeoutMs: 10 }))).toBeInstanceOf(ConnectionError);
+    release.abort();
+    expect(await next).toMatchObject({ value: event });
+    await close();
   });
 
   it('that follows events hands out again the one whose handling failed', async () => {
@@ -313,15 +334,26 @@ describe('waitForBatch', () => {
     expect(await service.client.waitForBatch('bat_1', { onProgress })).toMatchObject({ status: 'completed' });
     expect([progress, service.waits]).toEqual([
       [0, 2, 3],
-      [1_000, 15_000, 15_000],
+      [1_000, 15_000],
     ]);
   });
 
   it('reads again at its interval after an answer that is no batch', async () => {
     const completed = { batch_id: 'bat_1', status: 'completed', eta: null };
-    service.script({ body: {} }, { body: completed });
+    service.script({ body: {} }, { body: {} }, { body: completed });
     expect(await service.client.waitForBatch('bat_1')).toEqual(completed);
     expect(service.waits).toEqual([1_000, 1_000]);
+  });
+
+  it('reads the batch before it waits, and once where there is no time to wait', async () => {
+    const read = (status: string) => ({ body: { batch_id: 'bat_1', status, eta: null } });
+    service.script(read('completed'));
+    expect(await service.client.waitForBatch('bat_1', { waitMs: 0 })).toMatchObject({ status: 'completed' });
+    service.script(read('running'));
+    expect(await failure(service.client.waitForBatch('bat_1', { waitMs: 0 }))).toMatchObject({
+      ...{ name: 'BatchPendingError', batchId: 'bat_1' },
+    });
+    expect([service.calls.length, service.waits]).toEqual([1, []]);
   });
 });
 

@@ -5,7 +5,7 @@ import { type EventFollower, followEvents } from './follow-events.js';
 import type { Batch, Check, Event, Request } from './generated/api-types.js';
 import { type CallOptions, createCaller, createLister, foreignAnswer, type Input } from './operations.js';
 import { readRetryAfter } from './retry.js';
-import { createSender, type SendOptions, type Surroundings } from './send.js';
+import { ATTEMPT_MS, createSender, type SendOptions, type Surroundings } from './send.js';
 import { poll } from './wait.js';
 
 export type WaitOptions = CallOptions & {
@@ -94,13 +94,15 @@ export const createClient = (
       return awaitRequest(id, readRetryAfter(headers), options);
     },
 
-    /** Waits until all lines of a batch have ended. `onProgress` gets the batch whenever it was read. */
+    /** Reads a batch, and waits until all its lines have ended. `onProgress` gets the batch whenever it was read. */
     waitForBatch: async (
       id: string,
       { onProgress, ...options }: WaitOptions & { onProgress?: (batch: Batch) => void } = {},
     ): Promise<Batch> => {
       const { waitMs = WAIT_MS, signal } = options;
-      const batch = await poll(surroundings)({ waitMs, intervalMs: FAST_POLL_MS, signal }, async (within) => {
+      // A new file with few lines ends in about a second.
+      const policy = { waitMs, intervalMs: FAST_POLL_MS, readFirst: true, signal };
+      const batch = await poll(surroundings)(policy, async (within) => {
         const { body } = await call('getBatch', { id }, { ...within, ...options });
         if (body.status === undefined) throw foreignAnswer('getBatch', 'without a batch');
         onProgress?.(body);
@@ -116,9 +118,11 @@ export const createClient = (
      */
     events: (
       after: string,
-      { type, ...options }: SendOptions & { type?: Event['type'] | undefined } = {},
+      { type, timeoutMs = ATTEMPT_MS, ...more }: SendOptions & { type?: Event['type'] | undefined } = {},
     ): EventFollower => {
       const query = { type, wait: EVENTS_WAIT_S, limit: EVENTS_PAGE };
+      // The service may hold the call, and an attempt must not end before it does.
+      const options = { ...more, timeoutMs: timeoutMs + EVENTS_WAIT_S * 1_000 };
       const read = async (place: string) => {
         const { body } = await call('listEvents', { query: { ...query, after: place } }, options);
         // Without the id of an event the next call would not continue after it.

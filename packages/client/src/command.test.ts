@@ -182,6 +182,16 @@ describe('vat batch', () => {
     expect([body.label, body.file_name]).toEqual(['Q4', 'suppliers.csv']);
     expect(JSON.parse((await vat('batch', id, '--json')).stdout)).toEqual(body);
   });
+
+  it('does not wait for a batch that is completed', async () => {
+    const service = await openScriptedService();
+    const counts = { total: 1, done: 1, valid: 1, invalid: 0, failed: 0 };
+    service.script({ body: { batch_id: 'bat_1', status: 'completed', eta: null, ...counts } });
+    const env = { VAT_API_URL: service.baseUrl, VAT_API_KEY: 'vat_test_key' };
+    expect(await runHere(['batch', 'bat_1', '--wait', '--timeout', '0'], env)).toMatchObject({ code: 0, stderr: [] });
+    expect(service.calls).toHaveLength(1);
+    await service.close();
+  });
 });
 
 describe('vat coverage', () => {
@@ -192,7 +202,7 @@ describe('vat coverage', () => {
     const out = path.join(folder, 'report.pdf');
     const { code, stdout, stderr } = await vat('coverage', file, '--out', out);
     expect(stdout.split('\n')).toEqual([
-      expect.stringMatching(/^cov_\w+ {2}1 of 2 supplies are covered$/),
+      expect.stringMatching(/^cov_\w+ {2}1 of 2 supplies is covered$/),
       '1 missing, 0 invalid, 0 stale, 0 weak',
       `line 3  ${VALID}  ${day(-9)}  missing`,
       `results written to ${out}`,
@@ -284,6 +294,9 @@ describe('vat mcp', () => {
       checks: [{ id: checked.result.id, verdict: 'valid', hash_verified: true }],
       may_have_more: false,
     });
+    const wanted = { vat_number: 'PL102', reference: 'mcp', public_links: true };
+    const [shown] = (await tools.use('find_evidence', wanted)).result.checks as { public_url: string }[];
+    expect((await fetch(String(shown?.public_url))).status).toBe(200);
     const { member_states: states } = (await tools.use('member_state_status', { member_state: 'pl' })).result;
     expect(states).toMatchObject([{ member_state: 'PL', health: expect.any(String) }]);
     expect(await tools.use('batch_status', {})).toMatchObject({

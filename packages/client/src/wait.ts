@@ -17,7 +17,14 @@ export const isTemporary = (error: unknown): boolean =>
 /** The bounds of one read, so that a service that hangs does not lengthen the wait by minutes. */
 type Within = { timeoutMs: number; totalMs: number };
 
-type Wait = { waitMs: number; intervalMs: number | null; signal?: AbortSignal | undefined };
+type Wait = {
+  waitMs: number;
+  /** The first wait. */
+  intervalMs: number | null;
+  /** Reads before the first wait, too: what is waited for may have ended already. */
+  readFirst?: boolean;
+  signal?: AbortSignal | undefined;
+};
 
 /**
  * Reads until the end of what is waited for, at the interval that the service gave last. The last wait ends after `waitMs`.
@@ -25,20 +32,26 @@ type Wait = { waitMs: number; intervalMs: number | null; signal?: AbortSignal | 
  */
 export const poll =
   ({ now, sleep }: Pick<Surroundings, 'now' | 'sleep'>) =>
-  async <T>({ waitMs, intervalMs, signal }: Wait, read: (within: Within) => Promise<Reading<T>>): Promise<T | null> => {
+  async <T>(
+    { waitMs, intervalMs, readFirst = false, signal }: Wait,
+    read: (within: Within) => Promise<Reading<T>>,
+  ): Promise<T | null> => {
     const endsAt = now() + waitMs;
+    const readOnce = (): Promise<Reading<T> | null> => {
+      const within = Math.max(endsAt - now(), LAST_READ_MS);
+      return read({ timeoutMs: Math.min(within, ATTEMPT_MS), totalMs: within }).catch((error: unknown) => {
+        if (isTemporary(error)) return null;
+        throw error;
+      });
+    };
+    const first = readFirst ? await readOnce() : null;
+    if (first?.ended) return first.value;
     let interval = intervalMs ?? POLL_POLICY.intervalMs;
     for (;;) {
       const left = endsAt - now();
       if (left <= 0) return null;
       await sleep(Math.min(Math.max(interval, POLL_POLICY.leastIntervalMs), left), signal);
-      const within = Math.max(endsAt - now(), LAST_READ_MS);
-      const reading = await read({ timeoutMs: Math.min(within, ATTEMPT_MS), totalMs: within }).catch(
-        (error: unknown) => {
-          if (isTemporary(error)) return null;
-          throw error;
-        },
-      );
+      const reading = await readOnce();
       if (reading?.ended) return reading.value;
       interval = reading?.intervalMs ?? interval;
     }

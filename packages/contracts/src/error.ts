@@ -52,15 +52,20 @@ export const presentError = (error: AppError) => ({
   error: { code: error.code, message: error.message, ...error.extra },
 });
 
-/** The fields that a caller must correct, with the messages of {@link explainIssue}. */
+/** More than anybody reads; a body may have thousands of unknown fields. */
+const MAX_FIELDS = 50;
+
+/** The first {@link MAX_FIELDS} fields that a caller must correct, with the messages of {@link explainIssue}. */
 export const fieldErrors = (error: ZodError): FieldError[] =>
-  error.issues.flatMap((issue) => {
-    const isUnknown = issue.code === 'unrecognized_keys';
-    const paths = isUnknown ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-    return paths.map((parts) => {
-      const path = parts.join('.');
-      // A name can be empty: `{"": 1}`, `?=1`.
-      const subject = path || (isUnknown ? '""' : 'The body');
-      return { path, message: `${subject} ${issue.message}` };
-    });
-  });
+  error.issues
+    .flatMap((issue) => {
+      const isUnknown = issue.code === 'unrecognized_keys';
+      const paths = isUnknown ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+      return paths.map((parts) => {
+        const path = parts.join('.');
+        // A name can be empty: `{"": 1}`, `?=1`.
+        const subject = path || (isUnknown ? '""' : 'The body');
+        return { path, message: `${subject} ${issue.message}` };
+      });
+    })
+    .slice(0, MAX_FIELDS);

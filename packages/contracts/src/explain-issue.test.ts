@@ -110,3 +110,8 @@ test('each of several wrong fields has its message', () => {
     'surprise is not a known field',
   ]);
 });
+
+test('of very many wrong fields the first are named', () => {
+  const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`f${n}`, 1]));
+  expect(messagesOf(checkRequestBody, body, 'body')).toHaveLength(50);
+});

@@ -399,6 +399,64 @@ describe('the pace of a source', () => {
   });
 });
 
+test('a call has its whole time-out after it has waited for its turn', async () => {
+  const timeoutMs = 1_000;
+  await withLocalSource(
+    'ro_anaf',
+    (request, response) =>
+      setTimeout(() => json({ cod: 200, found: [], notFound: [14056826] })(request, response), 500),
+    async ({ source }) => {
+      const { entry } = await source.consult(SUBJECTS.ro_anaf);
+      expect(entry.outcome).toBe('not_found');
+    },
+    { timeoutMs, reserveCall: async () => 700 },
+  );
+});
+
+describe('the call that tries a source after a pause', () => {
+  test('is left to the next check by one whose account has no searches left', async () => {
+    let at = Date.parse('2026-11-20T10:00:00.000Z');
+    const budget = countedSearches();
+    const take: typeof budget.take = async (search) =>
+      search.accountId === 'none left' ? 'exhausted' : budget.take(search);
+    await withLocalSource(
+      'pl_white_list',
+      text('down', 503),
+      async ({ source, seen, answer }) => {
+        const consult = (accountId: string) => source.consult({ ...SUBJECTS.pl_white_list, accountId });
+        for (let n = 0; n < 5; n += 1) await consult('other');
+        expect((await consult('other')).entry.outcome).toBe('skipped');
+        answer(json(PL_FOUND));
+        at += 900_001;
+        expect((await consult('none left')).entry.code).toBe('DAILY_SEARCHES_USED');
+        expect((await consult('other')).entry.outcome).toBe('found');
+        expect(seen).toHaveLength(6);
+      },
+      { now: () => new Date(at), budget: { ...budget, take } },
+    );
+  });
+
+  test('is left to the next check by one whose caller does not wait for its turn', async () => {
+    let at = Date.parse('2026-11-20T10:00:00.000Z');
+    let delayMs = 0;
+    await withLocalSource(
+      'fr_recherche_entreprises',
+      text('down', 503),
+      async ({ source, answer }) => {
+        for (let n = 0; n < 5; n += 1) await source.consult(SUBJECTS.fr_recherche_entreprises);
+        answer(json({ results: [] }));
+        at += 60_001;
+        delayMs = 3_000;
+        const { entry } = await source.consult(SUBJECTS.fr_recherche_entreprises, AbortSignal.timeout(50));
+        expect(entry.detail).toBe('the check could not wait longer');
+        delayMs = 0;
+        expect((await source.consult(SUBJECTS.fr_recherche_entreprises)).entry.outcome).toBe('not_found');
+      },
+      { now: () => new Date(at), reserveCall: async () => delayMs },
+    );
+  });
+});
+
 test('the caller can abort a call, which does not count as a failure of the source', async () => {
   await withLocalSource(
     'fi_prh',

@@ -5,7 +5,7 @@ import type { CallSource } from './open-source-calls.js';
 import { readAnswer } from './read-answer.js';
 import type { SourceDefinition, SourceRequest } from './source-definition.js';
 
-/** The share of the time-out that waiting before a call may take; the rest is reserved for the call itself. */
+/** How long a call may wait for its turn, as a share of its time-out. */
 const MAX_WAIT_SHARE = 0.75;
 
 /** The longest time that the fleet's pace may take to answer. After it this process spaces its own calls alone. */
@@ -38,7 +38,7 @@ type SearchInput = {
   request: SourceRequest;
   /** Any of the subjects of the request; all are of one account. */
   subject: EnrichmentSubject;
-  /** Includes the wait before the call. */
+  /** Of the call itself. It waits up to {@link MAX_WAIT_SHARE} of this before. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 };
@@ -114,24 +114,34 @@ export const makeSearch = (deps: SearchDeps, definition: SourceDefinition) => {
     return within(reserved, Math.min(FLEET_ANSWER_MS, maxWaitMs)).catch(() => ownPace(maxWaitMs));
   };
 
-  return async ({ request, subject, timeoutMs, signal }: SearchInput): Promise<Search> => {
+  /** Waits for the turn of a call; returns the reason when it has none, otherwise null. */
+  const awaitTurn = async ({ subject, timeoutMs, signal }: SearchInput, day: string | null): Promise<Search | null> => {
     const start = performance.now();
+    const maxWaitMs = timeoutMs * MAX_WAIT_SHARE;
+    const refused = day === null ? null : await reserveSearch(day, subject.accountId, maxWaitMs);
+    if (refused) return refused;
+
+    const delayMs = await reserveStart(maxWaitMs - (performance.now() - start));
+    if (delayMs === null) return { skip: 'too many calls at once for the limit of this source' };
+    const cancelled = delayMs > 0 && (await wait(delayMs, false, signal ? { signal } : {}).catch(() => true));
+    return cancelled ? { skip: 'the check could not wait longer' } : null;
+  };
+
+  return async (search: SearchInput): Promise<Search> => {
+    const { request, subject, timeoutMs, signal } = search;
     if (signal?.aborted) return { skip: 'the check could not wait longer' };
     const refusal = circuit.refusal();
     if (refusal !== null) return { skip: refusal };
 
     const day = dayOf();
-    const refused = day === null ? null : await reserveSearch(day, subject.accountId, timeoutMs * MAX_WAIT_SHARE);
-    if (refused) return refused;
-
-    const delayMs = await reserveStart(timeoutMs * MAX_WAIT_SHARE - (performance.now() - start));
-    if (delayMs === null) return { skip: 'too many calls at once for the limit of this source' };
-    if (delayMs > 0) {
-      const cancelled = await wait(delayMs, false, signal ? { signal } : {}).catch(() => true);
-      if (cancelled) return { skip: 'the check could not wait longer' };
+    const skipped = await awaitTurn(search, day);
+    if (skipped) {
+      // The call may have been the one that tries the source after a pause.
+      circuit.aborted();
+      return skipped;
     }
 
-    const call = await deps.call(request, timeoutMs - (performance.now() - start), signal);
+    const call = await deps.call(request, timeoutMs, signal);
     recordResult(call, subject, day);
     return { call };
   };

@@ -1,5 +1,13 @@
+import { createServer } from 'node:net';
 import { newUuid } from '@vat/domain';
-import { createTestAuthority, openTcpProxy, startSmtpServer, type TestSmtpServer, until } from '@vat/testkit';
+import {
+  createTestAuthority,
+  listenLocally,
+  openTcpProxy,
+  startSmtpServer,
+  type TestSmtpServer,
+  until,
+} from '@vat/testkit';
 import { anyText } from '@vat/testkit/any-text';
 import fc from 'fast-check';
 import { createMailer, mailFailure, type OutgoingMail } from './create-mailer.js';
@@ -104,6 +112,20 @@ test('a server that is away, answers nothing or breaks off fails within the dead
     expect(server.mails).toHaveLength(before);
   } finally {
     await proxy.close();
+  }
+});
+
+test('a server that answers a step line by line, without end, fails within the deadline of all steps', async () => {
+  const slow = createServer((socket) => {
+    const lines = setInterval(() => socket.write('250-more\r\n'), 20);
+    socket.on('error', () => undefined).on('close', () => clearInterval(lines));
+    socket.write('220 slow.example\r\n');
+  });
+  const local = await listenLocally(slow);
+  try {
+    expect(await trySending(local.url.replace('http:', 'smtp:'), mailOf(), 100)).toMatch(/^EABORT/);
+  } finally {
+    await local.close();
   }
 });
 

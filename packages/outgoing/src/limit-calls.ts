@@ -6,7 +6,7 @@ type Circuit = {
   answered: () => void;
   /** Records a call without a usable answer. */
   failed: () => void;
-  /** Records a call that the caller aborted, which says nothing about the upstream. */
+  /** Records a call that the caller aborted or did not make, which says nothing about the upstream. */
   aborted: () => void;
   /** Records that the upstream blocks this service: no call for `ms` milliseconds. */
   blocked: (ms?: number) => void;

@@ -49,6 +49,18 @@ test('an endpoint has four permits, and a released one can be acquired again', a
   expect(await acquire('yet another')).toEqual({ kind: 'full', waiting: 1 });
 });
 
+test('permits of a clock that was ahead are not waited for', async () => {
+  const id = newUuid();
+  const acquire = limiter(async () => undefined);
+  await Promise.all(Array.from({ length: SHARE }, (_, n) => acquire(id, `in-flight-${n}`, 'first')));
+  expect(await acquire(id, 'another', 'first')).toMatchObject({ kind: 'full' });
+  // As a master whose clock is ten minutes behind sees them.
+  const flights = `${redis.prefix}:{endpoint-${id}}:flights`;
+  for (const job of await redis.connection.zrange(flights, 0, '-1'))
+    await redis.connection.zincrby(flights, 600_000, job);
+  taken(await acquire(id, 'another', 'first'));
+});
+
 test('a job whose worker died takes over its own permit', async () => {
   const { acquire } = endpoint();
   await acquireAll(acquire);

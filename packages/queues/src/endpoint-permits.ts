@@ -27,7 +27,7 @@ type AcquirePermit = (endpoint: string, jobId: string, queueClass: DeliveryQueue
 /**
  * Keys, all of one endpoint: `flights` (jobs in flight, scored by the expiry of their permit); `pace` (average duration of an
  * attempt); `waiting` (jobs that were refused, as `queue class|job`, scored by when they were refused or promoted). Times are
- * in milliseconds by the clock of Redis. A job that runs again after its worker died takes over its own permit.
+ * in milliseconds by the clock of Redis; a permit that ends later than one taken now is of a clock that was ahead. A job that runs again after its worker died takes over its own permit.
  */
 const ACQUIRE = `
 local flights, pace, waiting = KEYS[1], KEYS[2], KEYS[3]
@@ -36,6 +36,7 @@ local share, slowShare, slowAfter, hold = tonumber(ARGV[3]), tonumber(ARGV[4]), 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', flights, '-inf', now)
+redis.call('ZREMRANGEBYSCORE', flights, string.format('(%.0f', now + hold), '+inf')
 redis.call('ZREM', flights, job)
 redis.call('ZREM', waiting, member)
 local duration = tonumber(redis.call('GET', pace) or '0')

@@ -119,3 +119,25 @@ test('a job that was to run after its interval, by a clock that was set back, ru
   await until('another run', async () => (await keys()).some((key) => key !== first));
   expect(one.errors).toEqual([]);
 });
+
+test.each([
+  ['the next run of a job', ':repeat:audit:*'],
+  ['a repeating job as a whole', ':repeat*'],
+])('%s that Redis has lost is put back', async (_what, lost) => {
+  let aheadMs = 0;
+  const redis = new Redis(namespace.url);
+  const base = `${namespace.prefix}:${maintenanceQueue.name}`;
+  const one = start(HOUR_MS, undefined, () => Date.now() + aheadMs);
+  try {
+    await until('the restore', () => one.losses === 1);
+    await until('the next run', async () => (await redis.zcard(`${base}:repeat`)) > 0);
+    await until('the check of the runs', async () => (await redis.keys(`${base}:repeat:audit:*`)).length > 0);
+    await redis.del(...(await redis.keys(`${base}${lost}`)), `${base}:delayed`, `${base}:wait`);
+    aheadMs = 2 * HOUR_MS;
+    await until('another run', async () => (await redis.keys(`${base}:repeat:audit:*`)).length > 0);
+    expect(await redis.zrange(`${base}:repeat`, 0, '-1')).toEqual(['audit']);
+    expect(one.errors).toEqual([]);
+  } finally {
+    redis.disconnect();
+  }
+});

@@ -27,8 +27,8 @@ type EnsureSchedulersOptions = {
 };
 
 const POLL_INTERVAL_MS = 1_000;
-/** How often the next runs are compared with the clock of this machine. */
-const RUNS_CHECKED_EVERY_MS = 3_600_000;
+/** How often it is checked that every repeating job has a next run, soon enough. */
+const RUNS_CHECKED_EVERY_MS = 60_000;
 /** Two clocks that NTP sets differ by less. */
 const CLOCK_TOLERANCE_MS = 60_000;
 /** The time to live of the lock under which one process restores; if that process dies, another takes over. */
@@ -90,13 +90,16 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
   };
   /**
    * BullMQ dates the next run by the clock of the machine that begins the last one. If that clock was ahead, and is right again or its
-   * machine gone, nobody would run the job until then. It is run now instead.
+   * machine gone, nobody would run the job until then. Nor would anybody once the next run is missing: Redis may have lost it in a
+   * failover, or a process ended before it had replaced it.
    */
-  const replaceLateRuns = async () => {
+  const replaceRuns = async () => {
     for (const job of schedule) {
       const queue = queues.get(job.queue.name);
       const { next = 0, every = job.everyMs } = (await queue?.getJobScheduler(job.id)) ?? {};
-      if (next <= ownTime() + every + CLOCK_TOLERANCE_MS) continue;
+      const inMs = next - ownTime();
+      const isMissing = inMs < -CLOCK_TOLERANCE_MS && (await queue?.getJob(`repeat:${job.id}:${next}`)) === undefined;
+      if (!isMissing && inMs <= every + CLOCK_TOLERANCE_MS) continue;
       await queue?.removeJobScheduler(job.id);
       await repeat({ ...job, everyMs: every });
     }
@@ -161,7 +164,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       else if (!scheduled) await ensureSchedule();
       // Also after the clock was set back.
       if (Math.abs(ownTime() - runsCheckedAt) >= RUNS_CHECKED_EVERY_MS) {
-        await replaceLateRuns();
+        await replaceRuns();
         runsCheckedAt = ownTime();
       }
       // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.

@@ -89,7 +89,7 @@ export const createMetrics = (service: string) => {
     }),
     closedConnections: counter({
       name: 'vat_connections_closed_total',
-      help: 'Connections that the API closed to protect itself, by reason: pipelined, stalled, idle, refused.',
+      help: 'Connections that the API closed to protect itself, by reason: pipelined, stalled, unread, idle, refused.',
       labelNames: ['reason'],
     }),
     usageDifferences: gauge({

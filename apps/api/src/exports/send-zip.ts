@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type AccountLeases, AppError, newUuid } from '@vat/domain';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
-import { sendChunks } from '../http/connection.js';
+import { breakOff, isDisconnection, sendChunks } from '../http/connection.js';
 
 /** A client that reads nothing for this long is disconnected, so that its lease is free within 15 s. */
 const STALLED_MS = 10_000;
@@ -52,7 +52,7 @@ export const sendZip = async (
     if (unsentMs === null) return;
     // Polls are counted instead of comparing times: while this process is suspended, no client can read anything.
     unsentMs += pollIntervalMs;
-    if (unsentMs > stalledMs) res.destroy();
+    if (unsentMs > stalledMs) breakOff(res);
   }, pollIntervalMs);
   describeZip(res, fileName);
   try {
@@ -61,9 +61,9 @@ export const sendZip = async (
     res.end();
   } catch (error) {
     // The client disconnected, or was disconnected because it stalled.
-    if (res.destroyed && !signal.aborted) return;
+    if (isDisconnection(error)) return;
     await beforeEnd();
-    if (res.headersSent) res.destroy();
+    if (res.headersSent) breakOff(res);
     throw error;
   } finally {
     clearInterval(timer);

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { presentError } from '@vat/contracts';
 import { AppError } from '@vat/domain';
-import type { Logger } from '@vat/runtime';
+import { type Logger, resetSocket } from '@vat/runtime';
 import type { Request, Response } from 'express';
 import { contextOf, requestIdOf } from './call.js';
 
@@ -22,9 +22,22 @@ export const goneOf = (res: Response): AbortSignal => {
 };
 
 /**
+ * Ends an answer that cannot be completed by a reset of its connection. In HTTP/1.0, which proxies speak, the end of a file is that of
+ * the connection: after an orderly one the part that was sent would look like a whole file.
+ */
+export const breakOff = (res: Response): void => {
+  if (res.socket && !res.socket.destroyed) resetSocket(res.socket);
+  res.destroy();
+};
+
+/** Whether {@link sendChunks} ended because the client disconnected, or was disconnected. */
+export const isDisconnection = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+
+/**
  * Sends chunks as fast as the client reads them, without ending the answer. Rejects with the reason of `signal` when it aborts.
- * After the first chunk that also closes the connection: `pipeline` with a signal writes all chunks before it rejects. Until the
- * first chunk is made nothing is sent, so an error can still be answered.
+ * After the first chunk that and an error also break the answer off: `pipeline` with a signal writes all chunks before it rejects, and
+ * closes the connection in the orderly way. Until the first chunk is made nothing is sent, so an error can still be answered.
  */
 export const sendChunks = async (
   res: Response,
@@ -34,21 +47,28 @@ export const sendChunks = async (
   const rest = chunks();
   const first = await rest.next();
   signal.throwIfAborted();
-  // Before the connection closes: the request is recorded then, and the error is passed on only later.
-  const record = (): void => {
-    contextOf(res).errorCode = signal.reason instanceof AppError ? signal.reason.code : 'INTERNAL';
+  let failure: unknown;
+  // The error is recorded before the connection closes, which ends the request: the caller gets it only later.
+  const fail = (error: unknown): void => {
+    contextOf(res).errorCode = error instanceof AppError ? error.code : 'INTERNAL';
+    breakOff(res);
   };
-  signal.addEventListener('abort', record, { once: true });
   const all = async function* () {
     if (!first.done) yield first.value;
-    yield* rest;
+    try {
+      yield* rest;
+    } catch (error) {
+      failure = error;
+      fail(error);
+      throw error;
+    }
   };
-  const close = (): void => void res.destroy();
+  const close = (): void => fail(signal.reason);
   signal.addEventListener('abort', close);
   try {
     await pipeline(all, res, { end: false });
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    throw signal.aborted ? signal.reason : (failure ?? error);
   } finally {
     signal.removeEventListener('abort', close);
   }

@@ -4,7 +4,7 @@ import { AppError, badRequest, publicId } from '@vat/domain';
 import { errorFields, type Logger, type Metrics, type Tracing, traceFields, withLogContext } from '@vat/runtime';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { contextOf, countedStatusOf, requestIdOf } from '../http/call.js';
-import { CallerGone, dropRestOfBody } from '../http/connection.js';
+import { breakOff, CallerGone, dropRestOfBody } from '../http/connection.js';
 import { endServerSpan, startServerSpan } from './trace-request.js';
 
 /**
@@ -109,7 +109,7 @@ export const sendError: ErrorRequestHandler = (error: unknown, req, res, _next) 
   else if (res.headersSent)
     contextOf(res).log.warn('An answer ended early, after its first byte.', { code: refusal.code });
   contextOf(res).errorCode = refusal.code;
-  if (res.headersSent) return void res.destroy();
+  if (res.headersSent) return breakOff(res);
   for (const name of OF_A_FILE) res.removeHeader(name);
   res.setHeader('Cache-Control', 'no-store');
   const retryAfter = refusal.extra.retry_after;

@@ -6,6 +6,7 @@ import type { IRouter, RequestHandler } from 'express';
 import { cached } from '../cached.js';
 import { resource } from '../http/resource.js';
 import { secure } from '../http/secure.js';
+import { type LimitNetworkRateDeps, limitNetworkRate } from '../middleware/limit-rate.js';
 import { readStatus, type StatusDeps } from '../routes/usage-and-status.js';
 import { renderStatusPage } from './render-status-page.js';
 
@@ -23,7 +24,7 @@ const render = async (text: string): Promise<Rendered> => {
 };
 
 /** Mounts /status, a page, and /status.json: the member states now and in the last 30 days, for readers without a key. */
-export const mountPublicStatus = (app: IRouter, deps: StatusDeps): void => {
+export const mountPublicStatus = (app: IRouter, deps: StatusDeps & LimitNetworkRateDeps): void => {
   const now = readStatus(deps);
   const rendered = cached(async (at) => {
     const period = { from: new Date(at.getTime() - PUBLIC_HISTORY_MS), to: at };
@@ -43,6 +44,7 @@ export const mountPublicStatus = (app: IRouter, deps: StatusDeps): void => {
       res.setHeader('Content-Encoding', 'gzip');
       res.send(body.zipped);
     };
-  resource(app, '/status', { get: [secure('status'), send('page', 'html')] });
-  resource(app, '/status.json', { get: [send('json', 'json')] });
+  const limit = limitNetworkRate(deps);
+  resource(app, '/status', { get: [secure('status'), limit, send('page', 'html')] });
+  resource(app, '/status.json', { get: [limit, send('json', 'json')] });
 };

@@ -172,3 +172,9 @@ test('PUBLIC_STATUS=off turns both off', async () => {
     expect([answer.status, error.code]).toEqual([404, 'NOT_FOUND']);
   }
 });
+
+test('one network may read them twenty times a second', async () => {
+  const calls = Array.from({ length: 100 }, () => world.http(null).get('/status.json'));
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+});

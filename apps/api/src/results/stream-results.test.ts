@@ -1,6 +1,7 @@
 import { type LineResult, RESULT_COLUMNS } from '@vat/spreadsheet';
 import { type LocalServer, openHttpServer, until } from '@vat/testkit';
 import express from 'express';
+import { openRaw } from '../raw-connection.fixture.js';
 import { streamResults } from './stream-results.js';
 
 const HEAD = { fileName: 'a.csv', header: ['note'], width: 1, total: 50_003 };
@@ -20,7 +21,7 @@ const pageOf = (after: string | null, limit: number): StoredLine[] =>
   }));
 
 /** Serves results whose pages `read` returns. `ended`: how the streaming ended; `waiting`: the maximum of bytes not sent yet. */
-const serve = async (read: (after: string | null, limit: number) => StoredLine[]) => {
+const serve = async (read: (after: string | null, limit: number) => StoredLine[] | Promise<StoredLine[]>) => {
   const seen = { reads: 0, waiting: 0, leaseFreed: false, ended: null as null | 'done' | Error };
   const lease = new AbortController();
   const app = express();
@@ -93,6 +94,38 @@ test('is aborted when the rest cannot be read, so that an incomplete file is not
   const response = await fetch(url);
   await expect(response.text()).rejects.toThrow();
   expect(seen.ended).toEqual(new Error('the database is away'));
+});
+
+describe('over HTTP/1.0, where a file ends with its connection, it is reset', () => {
+  /** The chunks of the first page that are full: its rows of which 65 make a chunk. */
+  const FIRST_CHUNKS = 455 * (CELL.length + RESULT_COLUMNS.length + '\r\n'.length);
+  const begin = async (url: string) => {
+    const raw = await openRaw(url);
+    raw.send('GET / HTTP/1.0\r\n\r\n');
+    return raw;
+  };
+
+  test.each(['the rest cannot be read', 'the lease is lost'])('when %s', async (what) => {
+    let fail = (_error: Error): void => undefined;
+    const second = new Promise<StoredLine[]>((_resolve, reject) => {
+      fail = reject;
+    });
+    const { seen, lease, url } = await serve((after, limit) => (after === null ? pageOf(after, limit) : second));
+    const raw = await begin(url);
+    // A client of Node does not see a reset that arrives with data.
+    await until('all that was sent', () => seen.reads === 2 && raw.text().length > FIRST_CHUNKS);
+    if (what === 'the lease is lost') lease.abort();
+    fail(new Error('the database is away'));
+    await until('the end', () => raw.isClosed());
+    expect(raw.wasReset()).toBe(true);
+  });
+
+  test('but not at its own end', async () => {
+    const { seen, url } = await serve((after, limit) => pageOf(after, Number(after) < 50_000 ? limit : 3));
+    const raw = await begin(url);
+    await until('the end', () => raw.isClosed());
+    expect([raw.wasReset(), seen.ended]).toEqual([false, 'done']);
+  });
 });
 
 test('ends at once when its lease is lost, since another download may have taken its place', async () => {

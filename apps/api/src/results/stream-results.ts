@@ -5,7 +5,7 @@ import { AppError } from '@vat/domain';
 import { type CsvCell, type CsvDelimiter, type ResultsWriter, resultsFile, resultsWorkbook } from '@vat/spreadsheet';
 import { create as contentDisposition } from 'content-disposition';
 import type { Response } from 'express';
-import { sendChunks } from '../http/connection.js';
+import { breakOff, isDisconnection, sendChunks } from '../http/connection.js';
 
 /**
  * The name of a results file in ASCII, for clients without support for other characters: `Übersicht-results.csv` becomes
@@ -120,15 +120,15 @@ export const streamResults = async <Line extends StoredLine, Column extends stri
   };
 
   describeResults(res, results);
-  res.setTimeout(stalledMs, () => res.destroy());
+  res.setTimeout(stalledMs, () => breakOff(res));
   try {
     await sendChunks(res, chunks, signal);
     await beforeEnd();
     res.end();
   } catch (error) {
     // The client disconnected, or was disconnected because it stalled.
-    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    if (res.headersSent) res.destroy();
+    if (isDisconnection(error)) return;
+    if (res.headersSent) breakOff(res);
     throw error;
   }
 };

@@ -50,6 +50,11 @@ export const anchorRoutes = (
 
     getAnchor: async ({ id }) => ({ status: 200, body: presentAnchor(found(await deps.findAnchor(id))) }),
 
-    getAnchorToken: async ({ id }) => ({ status: 200, bytes: found(await deps.findToken(id, null)) }),
+    getAnchorToken: async ({ id }) => {
+      const bytes = await deps.findToken(id, null);
+      if (bytes) return { status: 200, bytes };
+      const anchor = await deps.findAnchor(id);
+      throw new AppError('NOT_FOUND', anchor ? { message: 'The anchor has no time-stamp yet.' } : {});
+    },
   };
 };

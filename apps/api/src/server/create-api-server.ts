@@ -20,6 +20,8 @@ type ApiServerDeps = {
   metrics: Pick<Metrics, 'closedConnections'>;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
+  /** Aborts when the process ends, whether calls are open or not. */
+  cutOff?: AbortSignal;
   /** A client that reads nothing of its response for this long is disconnected. Milliseconds. */
   stalledMs: number;
   /** Further connections are closed immediately. */
@@ -36,6 +38,7 @@ export const createApiServer = ({
   log,
   metrics,
   stopping,
+  cutOff,
   stalledMs,
   maxConnections,
   now,
@@ -46,7 +49,7 @@ export const createApiServer = ({
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
 
-  const guard = guardConnections(server, { stalledMs, idleMs: IDLE_MS }, (reason) => {
+  const guard = guardConnections(server, { stalledMs, idleMs: IDLE_MS, ...(cutOff && { cutOff }) }, (reason) => {
     metrics.closedConnections.inc({ reason });
     log.info('Closed a connection that exceeded a limit.', { reason });
   });

@@ -20,7 +20,11 @@ let dripping: NodeJS.Timeout;
 beforeEach(async () => {
   [closed, handled] = [[], 0];
   server = createServer({ requireHostHeader: false });
-  const guard = guardConnections(server, { stalledMs: STALLED_MS, idleMs: IDLE_MS }, (reason) => closed.push(reason));
+  const guard = guardConnections(
+    server,
+    { stalledMs: STALLED_MS, idleMs: IDLE_MS, maxUnread: 2 * LARGE.length },
+    (reason) => closed.push(reason),
+  );
   const handle = guard((req, res) => {
     handled += 1;
     if (req.url === '/large') res.end(LARGE);
@@ -61,6 +65,19 @@ test('a client that reads nothing of its response is disconnected, although it s
   connection.resume();
   await until('the client to see it', connection.isClosed);
   expect(closed).toEqual(['stalled']);
+});
+
+test('clients that together leave too much unread are disconnected, those with the most first', async () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await open(true);
+  const others = await Promise.all([1, 2].map(() => openRaw(url, { isPaused: true })));
+  try {
+    for (const one of [connection, ...others]) one.send(CALL.replace('/', '/large'));
+    await until('one to be disconnected', () => closed.length > 0);
+    expect(closed[0]).toBe('unread');
+  } finally {
+    for (const one of others) one.close();
+  }
 });
 
 test('a client that reads one large write slowly is not disconnected', async () => {

@@ -6,7 +6,7 @@ import { resetSocket } from '@vat/runtime';
 export const MAX_QUEUED_REQUESTS = 32;
 
 /** Why a connection was closed. */
-export type CloseReason = 'pipelined' | 'stalled' | 'idle';
+export type CloseReason = 'pipelined' | 'stalled' | 'idle' | 'unread';
 
 /** Times in milliseconds. */
 type ConnectionLimits = {
@@ -14,6 +14,10 @@ type ConnectionLimits = {
   stalledMs: number;
   /** A connection without a request for this long is closed. */
   idleMs: number;
+  /** What all clients together may leave unread of their responses, in bytes. */
+  maxUnread?: number;
+  /** When it aborts, every connection is closed: the process ends. */
+  cutOff?: AbortSignal;
 };
 
 type Connection = {
@@ -27,7 +31,10 @@ type Connection = {
   idlePolls: number;
 };
 
-const POLLS_PER_STALL = 4;
+/** Between two polls the responses that nobody reads must not fill the memory. */
+const POLLS_PER_STALL = 15;
+/** A process has a gigabyte for everything. The largest response that is sent at once has three megabytes. */
+const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
 /**
  * How many bytes of the current write are still queued. Node exposes this nowhere else. Without it, a client that reads a large
@@ -38,7 +45,8 @@ const queuedOf = (socket: Socket): number =>
 
 /**
  * Closes connections that hold resources without use: those with more than {@link MAX_QUEUED_REQUESTS} queued requests, those
- * whose client does not read its response, and those without a request. Node's own timeouts are not enough: each byte from the
+ * whose client does not read its response, those without a request, and those with the most unread bytes when all together have
+ * too many. Node's own timeouts are not enough: each byte from the
  * client, even an empty line, restarts them.
  *
  * Wrap every request listener with the returned function. The listener gets a queued request only when the previous one is
@@ -48,7 +56,7 @@ const queuedOf = (socket: Socket): number =>
  */
 export const guardConnections = (
   server: Server,
-  { stalledMs, idleMs }: ConnectionLimits,
+  { stalledMs, idleMs, maxUnread = MAX_UNREAD_BYTES, cutOff }: ConnectionLimits,
   onClosed: (reason: CloseReason) => void,
 ): ((listener: RequestListener) => RequestListener) => {
   const connections = new Map<Socket, Connection>();
@@ -76,10 +84,28 @@ export const guardConnections = (
     if (connection.stalledPolls >= POLLS_PER_STALL) close(socket, 'stalled');
     else if (connection.idlePolls * pollIntervalMs > idleMs) close(socket, 'idle');
   };
+  /** Those that make no progress go first. */
+  const closeUnread = (): void => {
+    const open = [...connections].filter(([{ destroyed, writableLength }]) => !destroyed && writableLength > 0);
+    let unread = open.reduce((sum, [{ writableLength }]) => sum + writableLength, 0);
+    if (unread <= maxUnread) return;
+    open.sort(([a, first], [b, second]) => {
+      const stalled = Math.sign(second.stalledPolls) - Math.sign(first.stalledPolls);
+      return stalled === 0 ? b.writableLength - a.writableLength : stalled;
+    });
+    for (const [socket] of open) {
+      if (unread <= maxUnread) return;
+      unread -= socket.writableLength;
+      close(socket, 'unread');
+    }
+  };
   const timer = setInterval(() => {
     for (const [socket, connection] of connections) if (!socket.destroyed) poll(socket, connection);
+    closeUnread();
   }, pollIntervalMs).unref();
   server.once('close', () => clearInterval(timer));
+  // Nor would a client with HTTP/1.0 notice after an orderly end that its answer is not complete.
+  cutOff?.addEventListener('abort', () => [...connections.keys()].forEach(resetSocket));
 
   return (listener) => (req, res) => {
     const { socket } = req;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@vat/domain/errors';
 import { createContext, useContext } from 'react';
 import { notFromService, parseJson, readError } from './errors.js';
 import type { Session } from './shapes.js';
@@ -24,9 +25,17 @@ type ApiDeps = {
   session: () => Session | null;
   /** Called when the session of a call has ended on the server. Resolves to whether its user has signed in again. */
   onSessionEnd: (session: Session) => Promise<boolean>;
-  /** Called when a call is forbidden: an owner may have changed the user's role. */
-  onForbidden: () => void;
+  /** Called when a call is refused because of the role, plan or state of the account, which the session may have as they were. */
+  onOutdatedSession: () => void;
 };
+
+/** Refusals that follow from the user's role, or from the state or plan of the account. */
+const REFUSED_BY_SESSION: readonly (ErrorCode | null)[] = [
+  'FORBIDDEN',
+  'ACCOUNT_DISABLED',
+  'FREQUENCY_NOT_ALLOWED',
+  'WATCH_LIMIT',
+];
 
 /** The URL of a call. Empty query parameters are omitted. */
 export const addressOf = (path: string, query: Query = {}): string => {
@@ -38,7 +47,7 @@ export const addressOf = (path: string, query: Query = {}): string => {
 };
 
 /** Creates the API client. Every method other than GET sends the CSRF token. */
-export const createApi = ({ session: currentSession, onSessionEnd, onForbidden }: ApiDeps): Api => {
+export const createApi = ({ session: currentSession, onSessionEnd, onOutdatedSession }: ApiDeps): Api => {
   const send: Api['send'] = async (method, path, options = {}) => {
     const { query, body, signal, headers = {} } = options;
     const isForm = body instanceof FormData;
@@ -66,7 +75,7 @@ export const createApi = ({ session: currentSession, onSessionEnd, onForbidden }
       return send(method, path, options);
     }
     const error = await readError(response);
-    if (error.code === 'FORBIDDEN') onForbidden();
+    if (REFUSED_BY_SESSION.includes(error.code)) onOutdatedSession();
     throw error;
   };
   return {

@@ -130,8 +130,19 @@ const placeOf = ({ code, extra: { line } }: ApiError, sentence: string): string 
   return ` (${code === 'INVALID_FILE' ? 'row' : 'line'} ${line})`;
 };
 
-/** Cause and remedy of an error that a call threw. `label`: what the page calls the field `name` of the call. */
-export const explainError = (error: unknown, label = 'Name'): Explanation => {
+/** What an error means on one page. */
+export type ErrorContext = {
+  /** What the page calls the field `name` of the call. */
+  nameLabel?: string;
+  /** What to do about NOT_FOUND; by default the object may have been deleted. */
+  notFoundRemedy?: string;
+};
+
+/** Cause and remedy of an error that a call threw. */
+export const explainError = (
+  error: unknown,
+  { nameLabel = 'Name', notFoundRemedy }: ErrorContext = {},
+): Explanation => {
   if (!(error instanceof ApiError)) {
     // fetch throws a TypeError when the request fails. Other errors have a message for users.
     const isUnreachable = error instanceof TypeError || !(error instanceof Error);
@@ -144,12 +155,12 @@ export const explainError = (error: unknown, label = 'Name'): Explanation => {
   }
   const fields = (error.extra.fields ?? []).map(({ path, message }) => ({
     path,
-    message: withPageLabels(path === 'name' ? message.replace(/^name\b/, label) : message),
+    message: withPageLabels(path === 'name' ? message.replace(/^name\b/, nameLabel) : message),
   }));
   const sentence = fields.length > 0 ? fields.map(({ message }) => message).join('. ') : causeOf(error);
   return {
     cause: `${sentence.replace(/\.$/, '')}${placeOf(error, sentence)}.`,
-    remedy: remedyOf(error),
+    remedy: (error.code === 'NOT_FOUND' && notFoundRemedy) || remedyOf(error),
     fields,
     requestId: error.status >= 500 ? error.requestId : null,
   };

@@ -31,6 +31,13 @@ test('explanations include seconds, the end of the month, the line of a file and
   expect(explain('BAD_REQUEST', age).cause).toBe('Maximum age in days must be at least 1.');
 });
 
+test('a page says what NOT_FOUND means there', () => {
+  const error = new ApiError(404, 'NOT_FOUND', 'The anchor has no time-stamp yet.');
+  const explained = explainError(error, { notFoundRemedy: 'Try again later.' });
+  expect(explained).toMatchObject({ cause: 'The anchor has no time-stamp yet.', remedy: 'Try again later.' });
+  expect(explainError(error).remedy).toMatch(/^It may have been deleted/);
+});
+
 test('network errors, proxy errors and internal errors are distinguished', () => {
   expect(explainError(new TypeError('Failed to fetch')).cause).toBe('The service cannot be reached.');
   expect(explainError(new ApiError(502, null, 'The service responded with status 502 and no details.')).remedy).toMatch(

@@ -73,6 +73,28 @@ export const useChoice = <T>(saved: T, save: UseMutationResult<unknown, Error, T
   return [chosen ?? saved, choose];
 };
 
+/** The value of a field that follows `saved` until the user edits it. */
+type Edit<T> = {
+  value: T;
+  /** What the user has entered; null while the field follows. */
+  edited: T | null;
+  edit: (value: T) => void;
+  /** Makes the field follow again, unless the user has changed `sent` since. To be called once queries show what was saved. */
+  follow: (sent: T) => void;
+};
+
+/** A field whose value is saved by a button, and may meanwhile be changed elsewhere. */
+export const useEdit = <T>(saved: T): Edit<T> => {
+  const [edited, setEdited] = useState<T | null>(null);
+  return {
+    value: edited ?? saved,
+    edited,
+    edit: setEdited,
+    // Queued after the updates of the queries: cleared earlier, the field would show the former value for a moment.
+    follow: (sent) => notifyManager.schedule(() => setEdited((current) => (current === sent ? null : current))),
+  };
+};
+
 /** Whether the component is still shown: a call that ends after the user has left its page must not navigate. */
 export const useIsShown = (): RefObject<boolean> => {
   const isShown = useRef(false);

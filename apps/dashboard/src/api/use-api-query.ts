@@ -46,7 +46,7 @@ export const LiveContext = createContext(false);
 type QueryOptions<T> = {
   query?: Query;
   enabled?: boolean;
-  /** Poll interval in ms; false for no polling; undefined for data with page updates, which is polled only while they are unavailable. */
+  /** Poll interval in ms; false for no polling once the data has been read; undefined for data with page updates, which is polled only while they are unavailable. */
   every?: number | false | ((data: T | undefined) => number | false | undefined);
   /** How long the data is kept once no page shows it, in ms; 0 for what may not be shown before it is read again. */
   gcTime?: number;
@@ -72,6 +72,7 @@ export const useApiQuery = <T>(
     queryFn: ({ signal }) => api.call<T>('GET', path, { query, signal }),
     enabled: ({ state }) => enabled && !isNotFound(state.error),
     refetchInterval: (current) => {
+      if (every === false) return retryInterval(current);
       const own = typeof every === 'function' ? every(current.state.data) : every;
       return own ?? (isLive ? false : POLL_MS);
     },

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { MouseEvent } from 'react';
 import { addressOf, useApi } from '../api/create-api.js';
+import type { ErrorContext } from '../api/errors.js';
 import { Button } from './button.js';
 import { saveFile } from './format.js';
 import { ErrorAlert } from './states.js';
@@ -31,15 +32,17 @@ const useDownload = (path: string, fileName: string | undefined) => {
   });
 };
 
+type DownloadButtonProps = DownloadProps & ErrorContext & { small?: boolean };
+
 /** Downloads a file, or shows why it cannot be downloaded. */
-export const DownloadButton = ({ path, fileName, children, small = false }: DownloadProps & { small?: boolean }) => {
+export const DownloadButton = ({ path, fileName, children, small = false, ...context }: DownloadButtonProps) => {
   const download = useDownload(path, fileName);
   return (
     <>
       <Button small={small} isPending={download.isPending} onPress={() => download.mutate()}>
         {children}
       </Button>
-      <ErrorAlert error={download.error} />
+      <ErrorAlert error={download.error} {...context} />
     </>
   );
 };

@@ -21,10 +21,10 @@ export const counted = (value: number, one: string, many: string): string =>
 export const percentOf = (part: number, total: number): number =>
   total === 0 ? 100 : Math.floor((100 * part) / total);
 
-/** The name of a member state in the language of the user. VIES uses ISO codes except for Greece (EL) and Northern Ireland (XI). */
+/** The name of a member state in the language of the pages. VIES uses ISO codes except for Greece (EL) and Northern Ireland (XI). */
 export const countryName = (code: string): string => {
   if (code === 'XI') return 'Northern Ireland';
-  return new Intl.DisplayNames(undefined, { type: 'region' }).of(code === 'EL' ? 'GR' : code) ?? code;
+  return new Intl.DisplayNames('en', { type: 'region' }).of(code === 'EL' ? 'GR' : code) ?? code;
 };
 
 /** A duration in a readable unit: 38 ms, 1.2 s, 3 min, 2 h 5 min. */

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { explainError } from '../api/errors.js';
+import { type ErrorContext, explainError } from '../api/errors.js';
 import type { Finding } from '../proof/finding.js';
 import { Button } from './button.js';
 
@@ -20,17 +20,12 @@ export const Loading = () => (
   </p>
 );
 
-type ErrorAlertProps = {
-  error: unknown;
-  /** What the page calls the field `name` of the call. */
-  nameLabel?: string;
-  onRetry?: (() => unknown) | undefined;
-};
+type ErrorAlertProps = ErrorContext & { error: unknown; onRetry?: (() => unknown) | undefined };
 
 /** Cause and remedy of an error, as an alert. Renders nothing without an error. */
-export const ErrorAlert = ({ error, nameLabel, onRetry }: ErrorAlertProps) => {
+export const ErrorAlert = ({ error, onRetry, ...context }: ErrorAlertProps) => {
   if (error === null || error === undefined) return null;
-  const { cause, remedy, requestId } = explainError(error, nameLabel);
+  const { cause, remedy, requestId } = explainError(error, context);
   return (
     <div role="alert" className="error-alert">
       <p>

@@ -9,7 +9,7 @@ import {
   verifyInclusion,
 } from '@vat/evidence/portable';
 import type { Anchor, Check, InclusionProof, PublicVerification } from '../api/shapes.js';
-import { bytesOf, type Finding } from './finding.js';
+import { bytesOf, compareHashes, type Finding } from './finding.js';
 
 /** A check as it was hashed. */
 export type HashedCheck = Omit<Check, 'response_hash' | 'timestamp' | 'anchor'>;
@@ -86,14 +86,11 @@ export const verifyPublicCheck = (
   const bytes = new TextEncoder().encode(evidence);
   const leaf = sha256(bytes);
   const hash = `sha256:${bytesToHex(leaf)}`;
-  const computed = `The SHA-256 of the ${bytes.byteLength} bytes of this check, computed in this browser, is ${hash}`;
   const check = parseCheck(evidence);
   return {
     check,
     findings: [
-      hash === response_hash
-        ? { holds: true, text: `${computed}.` }
-        : { holds: false, text: `${computed}, but the recorded hash is ${response_hash}.` },
+      compareHashes(`the ${bytes.byteLength} bytes of this check`, hash, response_hash),
       verifyData(check, evidence, id),
       ...(proof === null ? [] : [verifyPosition(leaf, proof, anchors), verifyLinks(anchors)]),
     ],

@@ -111,7 +111,7 @@ const ResultCard = ({ check }: { check: HashedCheck }) => (
         'Check ID': <IdText id={check.id} what="the check ID" />,
       }}
     />
-    {check.name === null && check.verdict === 'valid' && (
+    {check.name === null && check.verdict === 'valid' && !check.test && (
       <p className="hint">VIES states no name for this number. Some member states never disclose one.</p>
     )}
   </Card>

@@ -19,13 +19,27 @@ export type Boot = {
 export const BOOT = ['boot'] as const;
 
 /** The broadcast channel on which windows of one browser announce sign-in and sign-out. */
-export const SESSION_CHANNEL = 'vat-session';
+const SESSION_CHANNEL = 'vat-session';
+
+/** What windows announce: the session is another one, or the user has signed out. */
+type SessionNews = 'changed' | 'signed out';
 
 /** Makes the other windows of this browser read their session again. */
-export const notifyOtherWindows = (): void => {
+export const notifyOtherWindows = (news: SessionNews = 'changed'): void => {
   const channel = new BroadcastChannel(SESSION_CHANNEL);
-  channel.postMessage('changed');
+  channel.postMessage(news);
   channel.close();
+};
+
+/** Follows what the other windows of this browser announce. */
+export const followOtherWindows = (queries: QueryClient): void => {
+  new BroadcastChannel(SESSION_CHANNEL).onmessage = ({ data }: MessageEvent<SessionNews>) => {
+    // Otherwise the page would ask to sign in again, as for a session that the server has ended.
+    if (data === 'signed out') {
+      queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session: null, ended: null });
+    }
+    void queries.invalidateQueries({ queryKey: BOOT });
+  };
 };
 
 const removeCachedData = (queries: QueryClient): void =>
@@ -63,7 +77,10 @@ export const awaitSignIn =
     });
   };
 
-/** The boot data: fetched once, then updated by sign-in and sign-out, also in other windows. */
+/** An operator can disable the account or change its plan at any time, which causes no page updates. */
+const POLL_INTERVAL_MS = 60_000;
+
+/** The boot data: updated by sign-in and sign-out, also in other windows, and polled while the user is signed in. */
 export const useBoot = (): UseQueryResult<Boot> => {
   const api = useApi();
   const queries = useQueryClient();
@@ -74,10 +91,10 @@ export const useBoot = (): UseQueryResult<Boot> => {
       const before = queries.getQueryData<Boot>(BOOT);
       // Another user may have signed in in another window.
       if (before && boot.session && !isSameUser(shownSession(before), boot.session)) removeCachedData(queries);
-      return boot;
+      return boot.session ? boot : { ...boot, ended: shownSession(before) };
     },
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: retryInterval,
+    refetchInterval: (query) => retryInterval(query) || (query.state.data?.session ? POLL_INTERVAL_MS : false),
   });
 };
 
@@ -87,7 +104,7 @@ export const useSetSession = (): ((session: Session | null) => void) => {
   return (session) => {
     if (!isSameUser(shownSession(queries.getQueryData<Boot>(BOOT)), session)) removeCachedData(queries);
     queries.setQueryData<Boot>(BOOT, (boot) => boot && { ...boot, session, ended: null });
-    notifyOtherWindows();
+    notifyOtherWindows(session ? 'changed' : 'signed out');
   };
 };
 

@@ -17,6 +17,8 @@ export const PASSWORD = 'correct horse';
 type VisitOptions = {
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
+  /** The language of the browser. */
+  locale?: string;
   /** URLs for which error responses are expected; browsers report them on the console. */
   refused?: RegExp;
 };
@@ -139,13 +141,13 @@ export const openDashboard = async (options: WorldOptions = {}): Promise<Dashboa
 const openVisit = async (
   browser: Browser,
   world: World,
-  { viewport = WIDE, colorScheme = 'light', refused }: VisitOptions,
+  { viewport = WIDE, colorScheme = 'light', locale = 'en-GB', refused }: VisitOptions,
 ): Promise<Visit> => {
   const context: BrowserContext = await browser.newContext({
     viewport,
     colorScheme,
     baseURL: world.baseUrl(),
-    locale: 'en-GB',
+    locale,
     timezoneId: 'Europe/Berlin',
     acceptDownloads: true,
   });

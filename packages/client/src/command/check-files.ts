@@ -124,8 +124,9 @@ export const checkBatch: Command = {
     const { body: started } = BATCH_ID.test(name)
       ? await vat.call('getBatch', { id: name }, { signal })
       : await vat.call('createBatch', { file: await readUpload(name), query: fields }, { signal });
-    if (started.status !== 'completed' && args.flags.wait) context.note(`${started.batch_id}  waiting`);
-    const batch = args.flags.wait ? await waitForBatch(vat, started, waitMs, context) : started;
+    const isAwaited = args.flags.wait && started.status !== 'completed';
+    if (isAwaited) context.note(`${started.batch_id}  waiting`);
+    const batch = isAwaited ? await waitForBatch(vat, started, waitMs, context) : started;
     const saved = await saveResults(vat, batch.batch_id, out, signal);
     if (json) print(JSON.stringify(batch));
     else {
@@ -147,7 +148,7 @@ const GRADES = ['basic', 'named', 'corroborated', 'qualified'] as const;
 const GAPS = ['missing', 'invalid', 'stale', 'weak'] as const;
 
 const showCoverage = (coverage: Coverage): string[] => [
-  `${coverage.coverage_id}  ${coverage.covered} of ${coverage.total} supplies are covered`,
+  `${coverage.coverage_id}  ${coverage.covered} of ${coverage.total} supplies ${coverage.covered === 1 ? 'is' : 'are'} covered`,
   ...(coverage.covered < coverage.total ? [GAPS.map((gap) => `${coverage[gap]} ${gap}`).join(', ')] : []),
   ...(coverage.batch_id ? [`the gaps are checked by ${coverage.batch_id}`] : []),
 ];

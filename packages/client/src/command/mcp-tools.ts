@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../client.js';
-import { PendingError } from '../errors.js';
+import { ApiError, PendingError } from '../errors.js';
 import type { Check } from '../generated/api-types.js';
 import { verifyCheck } from '../verify-check.js';
 import { checkUntilAborted } from './check-number.js';
@@ -53,8 +53,22 @@ const isVerified = (check: Check): boolean => {
   }
 };
 
-/** What a check proves, without what its sources said. */
-const evidenceOf = (client: Client, check: Check): Record<string, unknown> => ({
+/**
+ * The public pages of checks by id; empty where the service has none (PUBLIC_VERIFICATION=off). One is requested after the other, as
+ * a key may make ten calls a second.
+ */
+const publicPages = async (client: Client, checks: Check[], signal: AbortSignal): Promise<Map<string, string>> => {
+  const pages = new Map<string, string>();
+  try {
+    for (const { id } of checks) pages.set(id, (await client.call('getCheckLink', { id }, { signal })).body.url);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  }
+  return pages;
+};
+
+/** What a check proves, without what its sources said. `publicUrl`: undefined without one. */
+const evidenceOf = (check: Check, publicUrl: string | undefined): Record<string, unknown> => ({
   id: check.id,
   vat_number: check.vat_number,
   verdict: check.verdict,
@@ -67,7 +81,7 @@ const evidenceOf = (client: Client, check: Check): Record<string, unknown> => ({
   hash_verified: isVerified(check),
   timestamp: check.timestamp,
   anchor: check.anchor,
-  certificate_url: `${client.baseUrl}/v1/checks/${check.id}/certificate.pdf`,
+  public_url: publicUrl,
 });
 
 /** The tools by name. */
@@ -143,10 +157,20 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       from: day('From this time, inclusive'),
       to: day('Up to this time, exclusive'),
       limit: z.int().min(1).max(100).default(ROWS).describe('How many at most.'),
+      public_links: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Also public_url of each check, where anybody can see and verify it without an account. Set it when somebody wants a link: whoever has it can read the whole check, its reference included, and it cannot be withdrawn.',
+        ),
     }),
-    run: async (client, { limit, ...filters }, signal) => {
+    run: async (client, { limit, public_links: withLinks, ...filters }, signal) => {
       const found = await take(client.list('listChecks', { query: { ...filters, limit } }, { signal }), limit);
-      return { checks: found.map((check) => evidenceOf(client, check)), may_have_more: found.length === limit };
+      const pages = await publicPages(client, withLinks ? found : [], signal);
+      return {
+        checks: found.map((check) => evidenceOf(check, pages.get(check.id))),
+        may_have_more: found.length === limit,
+      };
     },
   }),
 };

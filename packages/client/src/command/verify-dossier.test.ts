@@ -22,6 +22,14 @@ with zipfile.ZipFile(sys.argv[2], 'w') as target:
         target.writestr(name, bytes.replace(b'"valid":true', b'"valid":false') if name == changed else bytes)
 `;
 
+/** Copies a zip file and adds files with hostile names. */
+const ADD = `import shutil, sys, zipfile
+shutil.copy(sys.argv[1], sys.argv[2])
+with zipfile.ZipFile(sys.argv[2], 'a') as target:
+    for name in ('\\x1b[2J\\u202e.txt', 'a\\u2028b\\u00a0\\x9b.txt', '\\U000e0041 ü.txt'):
+        target.writestr(name, b'')
+`;
+
 /** The parts of a report that both verifiers must agree in. */
 const summaryOf = (report: string, code: number | null) => {
   const { format, version, result, exit_code, problems } = JSON.parse(report);
@@ -63,6 +71,32 @@ test(
       expect((await runHere(['verify', changed])).stdout.join('\n')).toMatch(
         /\nWRONG {2}[\s\S]*The dossier does not hold\.$/,
       );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+  WITH_TOOLS_MS,
+);
+
+test(
+  'escapes the names in a dossier as verify.py does, and prints them to programs as they are',
+  async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'vat-verify-'));
+    try {
+      const run = await provideAuditorTools();
+      const hostile = path.join(folder, 'hostile.zip');
+      const source = path.join(EVIDENCE, 'fixtures/dossier-coverage.zip');
+      expect(await run('python3', ['-c', ADD, source, hostile])).toEqual({ code: 0, output: '' });
+      const wrongOf = (output: string) => output.split('\n').filter((line) => line.startsWith('WRONG'));
+      const ours = (await runHere(['verify', hostile])).stdout.join('\n');
+      const theirs = (await run('python3', ['-I', VERIFIER, hostile])).output;
+      expect(wrongOf(ours)).toEqual(wrongOf(theirs).map((line) => line.replace(/^WRONG +/, 'WRONG  ')));
+      expect(ours).toContain(String.raw`WRONG  \u001b[2J\u202e.txt is`);
+      expect(ours).toContain(String.raw`WRONG  \ue0041 ü.txt is`);
+      // Nothing is left that a terminal interprets.
+      for (const line of ours.split('\n')) expect(line).toMatch(/^\P{C}+$/u);
+      const [report = ''] = (await runHere(['verify', hostile, '--json'])).stdout;
+      expect(JSON.parse(report).problems.map(({ file }: { file: string }) => file)).toContain('\u001b[2J\u202e.txt');
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -39,15 +39,23 @@ const readDossier = async (file: string): Promise<Blob> => {
   return new Blob([await bytesOf(file)]);
 };
 
+/**
+ * Names in a dossier are not trusted: what `verify.py` escapes, such as control characters, is escaped, so that the terminal does not
+ * interpret it.
+ */
+const printable = (text: string): string =>
+  text.replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u${char.codePointAt(0)?.toString(16).padStart(4, '0')}`);
+
 /** A report for people, in the order of `verify.py`. */
-const showReport = ({ result, reason, counts, passed, notes, problems, ...more }: DossierReport): string[] => [
-  ...passed.map((sentence) => `ok     ${sentence}`),
-  ...problems.flatMap(({ message, meaning, action }) => [`WRONG  ${message}`, `       ${meaning} ${action}`]),
-  ...(more.problem_count > problems.length ? [`WRONG  … and ${more.problem_count - problems.length} more`] : []),
-  ...notes.map((sentence) => `note   ${sentence}`),
-  ...(reason ? [reason.message] : []),
-  VERDICTS[result](counts),
-];
+const showReport = ({ result, reason, counts, passed, notes, problems, ...more }: DossierReport): string[] =>
+  [
+    ...passed.map((sentence) => `ok     ${sentence}`),
+    ...problems.flatMap(({ message, meaning, action }) => [`WRONG  ${message}`, `       ${meaning} ${action}`]),
+    ...(more.problem_count > problems.length ? [`WRONG  … and ${more.problem_count - problems.length} more`] : []),
+    ...notes.map((sentence) => `note   ${sentence}`),
+    ...(reason ? [reason.message] : []),
+    VERDICTS[result](counts),
+  ].map(printable);
 
 /** `vat verify` */
 export const verifyDossierFile: Command = {

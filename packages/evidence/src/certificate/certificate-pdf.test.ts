@@ -179,6 +179,17 @@ describe('certificatePdf', () => {
     );
   });
 
+  it('says nothing about VIES and registers that a test check did not query', async () => {
+    const check = { evidence_grade: 'basic', name: null, address: null } as const;
+    const { text } = await readPdf(await draw(input({ ...check, test: true })));
+    expect(text).toMatch(/Evidence grade basic (?!:)/);
+    expect(text).not.toMatch(/VIES says|not disclosed/);
+    const { text: real } = await readPdf(await draw(input(check)));
+    expect(real).toMatch(
+      /Evidence grade basic: VIES says valid; .* Name not disclosed by the member state Address not/,
+    );
+  });
+
   it('fits long and hostile texts on two pages', async () => {
     const sources = [
       'syntax',
@@ -282,6 +293,8 @@ describe('certificatePdf', () => {
       'RSA-PSS',
     ])
       expect(text).toContain(part);
+    // The address of the record needs a key.
+    expect(text).toMatch(/\bAPI\b/);
     expect(text).not.toContain(TERMS[language].cut);
     expect(text).not.toContain('…');
     // DejaVu has no glyph for what is shown as a code point.
@@ -313,6 +326,12 @@ describe('certificatePdf', () => {
   it('calls a format correct in Polish, where the word for a valid number means active', async () => {
     const { text } = await readPdf(await draw(input({}, { language: 'pl' })));
     expect(text).toMatch(/Format poprawny .*VIES aktywny /);
+  });
+
+  it('says in Polish when the sources answered, and not that they did so within a time', async () => {
+    const { text } = await readPdf(await draw(input({}, { language: 'pl' })));
+    expect(text).toMatch(/ w chwili podanej niżej odpowiedział, że numer jest aktywny .* w podanej chwili, /);
+    expect(Object.values(CERTIFICATE_TEXTS.pl.sentences).join()).not.toContain('czasie');
   });
 
   it('is PDF/A-3b, with the record and what proves it attached byte for byte', async () => {

@@ -41,6 +41,8 @@ export const checkTexts = (check: CheckBody, language: DocumentLanguage): CheckT
 
   const grade = (): string | null => {
     if (!check.evidence_grade) return null;
+    // What the grade means is about VIES and registers, and none of them was queried.
+    if (check.test) return check.evidence_grade;
     const limited = check.checks.some(({ contradicts }) => contradicts) ? `${separator}${texts.contradicted}` : '';
     return `${explained(check.evidence_grade, grades[check.evidence_grade])}${limited}`;
   };

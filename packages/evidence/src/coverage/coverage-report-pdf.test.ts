@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { type CoverageLine, DOCUMENT_LANGUAGES, type DocumentLanguage } from '@vat/domain';
 import { getDocumentProxy } from 'unpdf';
 import { coverageReportPdf } from './coverage-report-pdf.js';
+import { REPORT_TEXTS } from './report-texts.js';
 
 const AT = new Date('2026-11-20T14:00:00.123Z');
 
@@ -58,6 +59,32 @@ test.each(DOCUMENT_LANGUAGES)('shares have the decimal sign of the language (%s)
   const shares = items.flatMap((item) => ('str' in item ? (/\d+[.,]\d %/.exec(item.str) ?? []) : []));
   const zero = language === 'en' ? '0.0 %' : '0,0 %';
   expect(shares).toEqual([zero, zero, zero, zero, language === 'en' ? '100.0 %' : '100,0 %']);
+});
+
+test.each<[DocumentLanguage, string[]]>([
+  ['en', ['0 of 3 supplies are', '1 of 3 supplies is', '2 of 3 supplies are', '1 of 1 supply is']],
+  ['de', ['0 von 3 Lieferungen sind', '1 von 3 Lieferungen ist', '2 von 3 Lieferungen sind', '1 von 1 Lieferung ist']],
+  [
+    'fr',
+    [
+      '0 livraison sur 3 est couverte',
+      '1 livraison sur 3 est',
+      '2 livraisons sur 3 sont couvertes',
+      '1 livraison sur 1',
+    ],
+  ],
+  ['it', ['0 cessioni su 3 sono coperte', '1 cessione su 3 è coperta', '2 cessioni su 3 sono', '1 cessione su 1 è']],
+  [
+    'es',
+    ['0 de 3 entregas están cubiertas', '1 de 3 entregas está cubierta', '2 de 3 entregas', '1 de 1 entrega está'],
+  ],
+  ['pl', [': 0 z 3.', ': 1 z 3.', ': 2 z 3.', ': 1 z 1.']],
+  ['nl', ['0 van 3 leveringen zijn', '1 van 3 leveringen is', '2 van 3 leveringen zijn', '1 van 1 levering is']],
+])('the summary agrees with its numbers (%s)', (language, expected) => {
+  const { summary } = REPORT_TEXTS[language];
+  const sentences = [summary(0, 3), summary(1, 3), summary(2, 3), summary(1, 1)];
+  expect(sentences).toEqual(expected.map((part) => expect.stringContaining(part)));
+  expect(summary(1_234, 5_678)).toMatch(/1\u00a0234 .*5\u00a0678/);
 });
 
 test('the memory for a report does not grow with its lines', async () => {

@@ -1,7 +1,7 @@
 import { COVERAGE_STATUSES, type Coverage, type CoverageLine, type DocumentLanguage, publicId } from '@vat/domain';
 import { openPage } from '../certificate/open-page.js';
 import { TERMS } from '../languages/terms.js';
-import { REPORT_TEXTS, type ReportTexts } from './report-texts.js';
+import { grouped, REPORT_TEXTS, type ReportTexts } from './report-texts.js';
 
 /** What the report shows. `lines`: all lines of the coverage in the order of the file, read once while the report is drawn. */
 type CoverageReport = {
@@ -20,9 +20,6 @@ const utc = (at: Date): string =>
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z$/, ' UTC');
-
-/** `12 345` with a space that no line breaks at. */
-const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, '\u00a0');
 
 const shareOf = (n: number, total: number, decimal: string): string =>
   // Rounded down, so that 100 % means all.
@@ -59,7 +56,7 @@ export const coverageReportPdf = async (report: CoverageReport): Promise<Uint8Ar
     isComplete ? COMPLETE_COLOR : INCOMPLETE_COLOR,
     `${covered} / ${total}`,
     isComplete ? texts.complete : texts.incomplete,
-    texts.summary(covered, total),
+    texts.summary(coverage.covered, coverage.total),
   );
   page.row(texts.label, coverage.label, { height: 24, face: 'bold' });
   page.row(texts.file, coverage.fileName, { height: 24 });

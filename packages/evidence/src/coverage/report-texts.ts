@@ -6,7 +6,7 @@ export type ReportTexts = {
   made: (at: string, url: string) => string;
   complete: string;
   incomplete: string;
-  summary: (covered: string, total: string) => string;
+  summary: (covered: number, total: number) => string;
   file: string;
   label: string;
   coverage: string;
@@ -32,13 +32,19 @@ export type ReportTexts = {
   footer: string;
 };
 
+/** `12 345` with a space that no line breaks at. */
+export const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, '\u00a0');
+
+/** `1 of 3`, whose verb is singular, as is that of `0 of 1`. */
+const isSingular = (covered: number, total: number): boolean => covered === 1 || total === 1;
+
 const en: ReportTexts = {
   title: 'Coverage of supplies by VAT number checks',
   made: (at, url) => `Made ${at} from the records of ${url}`,
   complete: 'COVERED',
   incomplete: 'GAPS',
   summary: (covered, total) =>
-    `${covered} of ${total} supplies are covered by a check of the VAT number that was in time.`,
+    `${grouped(covered)} of ${grouped(total)} ${total === 1 ? 'supply' : 'supplies'} ${isSingular(covered, total) ? 'is' : 'are'} covered by a check of the VAT number that was in time.`,
   file: 'File',
   label: 'Label',
   coverage: 'Coverage',
@@ -77,7 +83,7 @@ const de: ReportTexts = {
   complete: 'ABGEDECKT',
   incomplete: 'LÜCKEN',
   summary: (covered, total) =>
-    `${covered} von ${total} Lieferungen sind durch eine rechtzeitige Prüfung der USt-IdNr. abgedeckt.`,
+    `${grouped(covered)} von ${grouped(total)} ${total === 1 ? 'Lieferung' : 'Lieferungen'} ${isSingular(covered, total) ? 'ist' : 'sind'} durch eine rechtzeitige Prüfung der USt-IdNr. abgedeckt.`,
   file: 'Datei',
   label: 'Bezeichnung',
   coverage: 'Abdeckung',
@@ -116,7 +122,7 @@ const fr: ReportTexts = {
   complete: 'COUVERT',
   incomplete: 'LACUNES',
   summary: (covered, total) =>
-    `${covered} livraisons sur ${total} sont couvertes par un contrôle du numéro de TVA fait à temps.`,
+    `${grouped(covered)} ${covered < 2 ? 'livraison' : 'livraisons'} sur ${grouped(total)} ${covered < 2 ? 'est couverte' : 'sont couvertes'} par un contrôle du numéro de TVA fait à temps.`,
   file: 'Fichier',
   label: 'Libellé',
   coverage: 'Couverture',
@@ -134,7 +140,7 @@ const fr: ReportTexts = {
     stale: { word: 'périmée', meaning: 'le dernier contrôle est valide, mais trop ancien' },
     weak: { word: 'faible', meaning: 'valide à temps, mais d’un niveau inférieur' },
     invalid: { word: 'non valide', meaning: 'le dernier contrôle avant la livraison est non valide' },
-    missing: { word: 'absente', meaning: 'aucun contrôle avant la livraison, ou aucun numéro utilisable' },
+    missing: { word: 'sans contrôle', meaning: 'aucun contrôle avant la livraison, ou aucun numéro utilisable' },
   },
   gaps: 'Livraisons non couvertes',
   noGaps: 'Toutes les livraisons sont couvertes.',
@@ -155,7 +161,7 @@ const it: ReportTexts = {
   complete: 'COPERTO',
   incomplete: 'LACUNE',
   summary: (covered, total) =>
-    `${covered} cessioni su ${total} sono coperte da un controllo tempestivo del numero IVA.`,
+    `${grouped(covered)} ${covered === 1 ? 'cessione' : 'cessioni'} su ${grouped(total)} ${covered === 1 ? 'è coperta' : 'sono coperte'} da un controllo tempestivo del numero IVA.`,
   file: 'File',
   label: 'Etichetta',
   coverage: 'Copertura',
@@ -194,7 +200,7 @@ const es: ReportTexts = {
   complete: 'CUBIERTO',
   incomplete: 'LAGUNAS',
   summary: (covered, total) =>
-    `${covered} de ${total} entregas están cubiertas por una comprobación a tiempo del número de IVA.`,
+    `${grouped(covered)} de ${grouped(total)} ${total === 1 ? 'entrega' : 'entregas'} ${isSingular(covered, total) ? 'está cubierta' : 'están cubiertas'} por una comprobación a tiempo del número de IVA.`,
   file: 'Archivo',
   label: 'Etiqueta',
   coverage: 'Cobertura',
@@ -232,7 +238,8 @@ const pl: ReportTexts = {
   made: (at, url) => `Sporządzono ${at} na podstawie zapisów ${url}`,
   complete: 'POKRYTE',
   incomplete: 'LUKI',
-  summary: (covered, total) => `Dostawy pokryte terminowym sprawdzeniem numeru VAT: ${covered} z ${total}.`,
+  summary: (covered, total) =>
+    `Dostawy pokryte terminowym sprawdzeniem numeru VAT: ${grouped(covered)} z ${grouped(total)}.`,
   file: 'Plik',
   label: 'Etykieta',
   coverage: 'Pokrycie',
@@ -249,7 +256,7 @@ const pl: ReportTexts = {
     covered: { word: 'pokryta', meaning: 'ważne, terminowe sprawdzenie wymaganego stopnia' },
     stale: { word: 'przestarzała', meaning: 'ostatnie sprawdzenie jest ważne, lecz zbyt stare' },
     weak: { word: 'słaba', meaning: 'ważne w terminie, lecz niższego stopnia' },
-    invalid: { word: 'nieważna', meaning: 'ostatnie sprawdzenie przed dostawą: numer nieważny' },
+    invalid: { word: 'nieaktywny', meaning: 'ostatnie sprawdzenie przed dostawą: numer nieaktywny' },
     missing: { word: 'brak', meaning: 'brak sprawdzenia przed dostawą lub brak czytelnego numeru' },
   },
   gaps: 'Dostawy niepokryte',
@@ -271,7 +278,7 @@ const nl: ReportTexts = {
   complete: 'GEDEKT',
   incomplete: 'HIATEN',
   summary: (covered, total) =>
-    `${covered} van ${total} leveringen zijn gedekt door een tijdige controle van het btw-nummer.`,
+    `${grouped(covered)} van ${grouped(total)} ${total === 1 ? 'levering' : 'leveringen'} ${isSingular(covered, total) ? 'is' : 'zijn'} gedekt door een tijdige controle van het btw-nummer.`,
   file: 'Bestand',
   label: 'Label',
   coverage: 'Dekking',

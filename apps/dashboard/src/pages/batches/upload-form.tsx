@@ -76,15 +76,20 @@ const useChosenFile = <Content extends ReadFile>(
       setError(asApiError(caught));
     }
   };
+  // Counts the choices: an earlier file that takes longer to read must not replace a later one.
+  const choices = useRef(0);
   const choose = async (file: File | undefined) => {
+    choices.current += 1;
+    const choice = choices.current;
     begin(null);
     if (!file) return;
     try {
       const bytes = await readBytes(file);
+      if (choice !== choices.current) return;
       const sheets = namesIn(bytes);
       show({ file, bytes, sheets, shown: sheets[0] ?? '' });
     } catch (caught) {
-      setError(asApiError(caught));
+      if (choice === choices.current) setError(asApiError(caught));
     }
   };
   const chooseSheet = (sheet: string): void => {
@@ -159,19 +164,20 @@ export const UploadForm = <Content extends ReadFile, Created>(props: UploadFormP
     <Form className="stack" onSubmit={submit}>
       {zone}
       <ErrorAlert error={error ?? upload.error} />
+      {chosen && preview(chosen.file.name, chosen.content)}
+      {/* Never removed: what was typed is for the next file, too, such as the corrected one. */}
+      <div className="inline-form" hidden={!chosen}>
+        {children}
+      </div>
       {chosen && (
-        <>
-          {preview(chosen.file.name, chosen.content)}
-          <div className="inline-form">{children}</div>
-          <div className="actions">
-            <Button type="submit" variant="primary" isPending={upload.isPending || upload.isSuccess}>
-              {action}
-            </Button>
-            <Button variant="quiet" onPress={clear}>
-              Choose another file
-            </Button>
-          </div>
-        </>
+        <div className="actions">
+          <Button type="submit" variant="primary" isPending={upload.isPending || upload.isSuccess}>
+            {action}
+          </Button>
+          <Button variant="quiet" onPress={clear}>
+            Choose another file
+          </Button>
+        </div>
       )}
     </Form>
   );

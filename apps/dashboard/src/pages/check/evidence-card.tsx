@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../api/create-api.js';
+import { isNotFound } from '../../api/errors.js';
 import type { Check, CheckLink } from '../../api/shapes.js';
 import { useApiMutation, useIdempotencyKey } from '../../api/use-api-mutation.js';
 import { useApiQuery } from '../../api/use-api-query.js';
@@ -8,7 +9,7 @@ import { Button, CopyButton } from '../../parts/button.js';
 import { DocumentLink } from '../../parts/document-link.js';
 import { DownloadButton, DownloadLink } from '../../parts/download.js';
 import { count } from '../../parts/format.js';
-import { ErrorAlert, Findings } from '../../parts/states.js';
+import { ErrorAlert, Findings, QueryView } from '../../parts/states.js';
 import { Card, Facts, IdText, TimestampFacts } from '../../parts/text.js';
 import { verifyCheck } from '../../proof/verify.js';
 import { Changing, useBoot } from '../../session/session.js';
@@ -33,7 +34,8 @@ const PublicLink = ({ check: { id } }: { check: Check }) => {
   const isOn = useBoot().data?.public_verification === true;
   // Loaded before it is copied: browsers allow copying only while they handle the press.
   const link = useApiQuery<CheckLink>('checks', `/checks/${id}/link`, { enabled: isOn, every: false });
-  if (!link.data) return null;
+  // The operator may have turned public verification off since the page was opened.
+  if (!isOn || isNotFound(link.error)) return null;
   return (
     <>
       <h3>Public link</h3>
@@ -41,12 +43,18 @@ const PublicLink = ({ check: { id } }: { check: Check }) => {
         Anyone with this link can view and verify this check without an account. They can read the entire check,
         including your reference, your input and the trader details you sent.
       </p>
-      <p>
-        <code>{link.data.url}</code>
-      </p>
-      <div className="actions">
-        <CopyButton text={link.data.url} what="the public link" label="Copy public link" />
-      </div>
+      <QueryView query={link}>
+        {({ url }) => (
+          <>
+            <p>
+              <code>{url}</code>
+            </p>
+            <div className="actions">
+              <CopyButton text={url} what="the public link" label="Copy public link" />
+            </div>
+          </>
+        )}
+      </QueryView>
     </>
   );
 };

@@ -22,7 +22,7 @@ const STATUSES = {
   stale: { tone: 'degraded', text: 'stale: the last check is too old' },
   weak: { tone: 'degraded', text: 'weak: in time, but of a lower grade' },
   invalid: { tone: 'invalid', text: 'invalid at the last check before' },
-  missing: { tone: 'rest', text: 'missing: never checked before' },
+  missing: { tone: 'rest', text: 'missing: never checked before, or no usable number' },
 } as const;
 type StatusName = keyof typeof STATUSES;
 const STATUS_NAMES = Object.keys(STATUSES) as StatusName[];
@@ -38,7 +38,7 @@ const Totals = ({ coverage }: { coverage: Coverage }) => {
   return (
     <Card title="Totals">
       <Progress
-        label={`${count(covered)} of ${count(total)} supplies are covered`}
+        label={`${count(covered)} of ${count(total)} supplies ${covered === 1 ? 'is' : 'are'} covered`}
         percentage={percentOf(covered, total)}
         parts={parts}
       />

@@ -30,7 +30,13 @@ const COLUMNS: readonly Column<Anchor>[] = [
   {
     head: 'Time-stamp',
     cell: ({ anchor_id, seq }) => (
-      <DownloadButton small path={`/anchors/${anchor_id}.tsr`} fileName={`${seq}.tsr`}>
+      // Anchors are never deleted: one without a time-stamp waits for the authority.
+      <DownloadButton
+        small
+        path={`/anchors/${anchor_id}.tsr`}
+        fileName={`${seq}.tsr`}
+        notFoundRemedy="Try again later."
+      >
         Download
       </DownloadButton>
     ),

@@ -2,6 +2,8 @@ import { useState } from 'react';
 import type { Overview } from '../../api/shapes.js';
 import { count } from '../../parts/format.js';
 import { NoChecksYet } from '../../parts/no-checks-yet.js';
+import { Empty, QueryView } from '../../parts/states.js';
+import { useNewestCheck } from '../welcome/welcome-page.js';
 
 type Day = Overview['checks_per_day'][number];
 
@@ -30,13 +32,24 @@ const partsOf = (day: Day, top: number) => {
   });
 };
 
+/** Shown without live checks in the period: an account may have older ones, or test checks. */
+const NoLiveChecks = () => (
+  <QueryView query={useNewestCheck()}>
+    {({ data: newest }) =>
+      newest.length === 0 ? (
+        <NoChecksYet>Checks per day appear here, grouped by verdict.</NoChecksYet>
+      ) : (
+        <Empty title="No live checks in the last 30 days">Checks with a test key are not counted here.</Empty>
+      )
+    }
+  </QueryView>
+);
+
 /** Checks per day by verdict: a bar chart, and a table for screen readers. */
 export const ChecksChart = ({ days }: { days: Day[] }) => {
   const [hovered, setHovered] = useState<Day | null>(null);
   const max = Math.max(...days.map(totalOf), 0);
-  if (max === 0) {
-    return <NoChecksYet>Checks per day appear here, grouped by verdict.</NoChecksYet>;
-  }
+  if (max === 0) return <NoLiveChecks />;
   const top = roundUp(max);
   const step = WIDTH / days.length;
   const shown = hovered ?? days.at(-1);

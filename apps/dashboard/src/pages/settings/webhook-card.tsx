@@ -1,9 +1,9 @@
-import type { UseQueryResult } from '@tanstack/react-query';
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Webhook } from '../../api/shapes.js';
-import { useApiMutation } from '../../api/use-api-mutation.js';
-import { useApiQuery } from '../../api/use-api-query.js';
+import { useApiMutation, useEdit } from '../../api/use-api-mutation.js';
+import { showSaved, useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Field, Form } from '../../parts/form.js';
@@ -14,9 +14,11 @@ import { Changing, useMay } from '../../session/session.js';
 /** The endpoint causes no page updates, and another owner or window can change it, so it is polled. */
 const POLL_INTERVAL_MS = 4_000;
 
+type Settings = { webhook: Webhook | null };
+
 /** The endpoint of the account; null when none is configured. */
-export const useWebhook = (): UseQueryResult<{ webhook: Webhook | null }> =>
-  useApiQuery<{ webhook: Webhook | null }>('settings', '/settings', { every: POLL_INTERVAL_MS });
+export const useWebhook = (): UseQueryResult<Settings> =>
+  useApiQuery<Settings>('settings', '/settings', { every: POLL_INTERVAL_MS });
 
 type Saved = Webhook & { secret: string };
 
@@ -25,11 +27,11 @@ export const WebhookCard = () => {
   const mayChange = useMay('change');
   const settings = useWebhook();
   const webhook = settings.data?.webhook ?? null;
-  // Null until the user edits the field. From focus on its text no longer follows the endpoint: one that loads later would
-  // end up beside what the user pastes.
-  const [typed, setTyped] = useState<string | null>(null);
-  const url = typed ?? webhook?.url ?? '';
-  const atFocus = useRef({ typed, url });
+  const savedUrl = webhook?.url ?? '';
+  // While the field has the focus, the text that it shows does not change: an endpoint that loads later would end up beside
+  // what the user pastes.
+  const [atFocus, setAtFocus] = useState<string | null>(null);
+  const field = useEdit(atFocus ?? savedUrl);
   // The router looks for the target of a link before the page shows this card.
   useEffect(() => {
     if (window.location.hash === '#webhook') document.getElementById('webhook')?.scrollIntoView();
@@ -37,11 +39,20 @@ export const WebhookCard = () => {
   // Separate from the mutation: a later failed call must not hide the secret.
   const [saved, setSaved] = useState<Saved | null>(null);
 
-  const save = useApiMutation(['settings'], (api, endpoint: string) =>
-    api.call<Saved>('PUT', '/webhook', { body: { url: endpoint } }),
-  );
+  const queries = useQueryClient();
+  const show = (shown: Webhook | null) =>
+    showSaved<Settings>(queries, 'settings', '/settings', () => ({ webhook: shown }));
+  const save = useApiMutation(['settings'], async (api, url: string) => {
+    const answer = await api.call<Saved>('PUT', '/webhook', { body: { url } });
+    setSaved(answer);
+    const { secret: _, ...shown } = answer;
+    await show(shown);
+  });
   const sendTest = useApiMutation(['deliveries'], (api) => api.call<{ delivery_id: string }>('POST', '/webhook/test'));
-  const remove = useApiMutation(['settings', 'deliveries'], (api) => api.call('DELETE', '/webhook'));
+  const remove = useApiMutation(['settings', 'deliveries'], async (api) => {
+    await api.call('DELETE', '/webhook');
+    await show(null);
+  });
   const clear = () => {
     save.reset();
     sendTest.reset();
@@ -59,18 +70,25 @@ export const WebhookCard = () => {
           <Form
             className="inline-form"
             onBeforeSubmit={clear}
-            onSubmit={() => save.mutate(url, { onSuccess: setSaved })}
+            onSubmit={() => {
+              const url = field.value;
+              const onSuccess = () => {
+                field.follow(url);
+                setAtFocus((text) => (text === null ? null : url));
+              };
+              save.mutate(url, { onSuccess });
+            }}
           >
             <Field
               label="Endpoint URL"
               inputMode="url"
-              value={url}
-              onChange={setTyped}
-              onFocus={() => {
-                atFocus.current = { typed, url };
-                setTyped(url);
+              value={field.value}
+              onChange={field.edit}
+              onFocus={() => setAtFocus(savedUrl)}
+              onBlur={() => {
+                setAtFocus(null);
+                if (atFocus !== null) field.follow(atFocus);
               }}
-              onBlur={() => url === atFocus.current.url && setTyped(atFocus.current.typed)}
               placeholder="https://example.com/vat-events"
               autoComplete="off"
               isRequired
@@ -85,7 +103,7 @@ export const WebhookCard = () => {
         {webhook && secret === null && (
           <Facts
             facts={{
-              'Endpoint URL': mayChange ? null : webhook.url,
+              'Endpoint URL': mayChange && field.value === webhook.url ? null : webhook.url,
               Secret: (
                 <>
                   <code>{webhook.secret_prefix}…</code>{' '}
@@ -110,7 +128,7 @@ export const WebhookCard = () => {
                 isPending={remove.isPending}
                 onConfirm={() => {
                   save.reset();
-                  remove.mutate(undefined, { onSuccess: () => setTyped('') });
+                  remove.mutate(undefined, { onSuccess: () => field.follow(field.value) });
                 }}
               >
                 <p>

@@ -1,35 +1,48 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
-import type { Change, Watch } from '../../api/shapes.js';
-import { useApiMutation, useDelete } from '../../api/use-api-mutation.js';
-import { useApiList, useApiQuery } from '../../api/use-api-query.js';
+import type { Change, Frequency, Watch } from '../../api/shapes.js';
+import { useApiMutation, useDelete, useEdit } from '../../api/use-api-mutation.js';
+import { showSaved, useApiList, useApiQuery } from '../../api/use-api-query.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { PagedList } from '../../parts/data-table.js';
 import { DetailPage } from '../../parts/detail-page.js';
-import { Field, Form, filledFields } from '../../parts/form.js';
+import { Field, Form } from '../../parts/form.js';
 import { ErrorAlert } from '../../parts/states.js';
 import { Card, DateTime, Facts, IdText } from '../../parts/text.js';
 import { Changing } from '../../session/session.js';
 import { ChangeList } from '../watches/change-list.js';
 import { FrequencySelect, PauseWatch } from '../watches/watches-page.js';
 
+type WatchChange = { label?: string | null; frequency?: Frequency };
+
+/** The label and frequency of a watch. They follow changes that are made elsewhere, except what the user has edited. */
 const EditWatch = ({ watch }: { watch: Watch }) => {
-  const update = useApiMutation(['watches'], (api, body: { label?: string | null; frequency?: string | undefined }) =>
-    api.call<Watch>('PATCH', `/watches/${watch.watch_id}`, { body }),
-  );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const { label = null, frequency } = filledFields(event.currentTarget, ['label', 'frequency']);
+  const queries = useQueryClient();
+  const label = useEdit(watch.label ?? '');
+  const frequency = useEdit(watch.frequency);
+  const path = `/watches/${watch.watch_id}`;
+  const update = useApiMutation(['watches'], async (api, body: WatchChange) => {
+    const saved = await api.call<Watch>('PATCH', path, { body });
+    await showSaved<Watch>(queries, 'watches', path, () => saved);
+  });
+  const submit = () => {
+    const newLabel = label.value.trim() || null;
     // Unchanged fields are omitted. Otherwise a frequency that the plan no longer includes would prevent a new label.
-    update.mutate({
-      ...(label === watch.label ? {} : { label }),
-      ...(frequency === watch.frequency ? {} : { frequency }),
-    });
+    const change = {
+      ...(newLabel === watch.label ? {} : { label: newLabel }),
+      ...(frequency.value === watch.frequency ? {} : { frequency: frequency.value }),
+    };
+    const onSuccess = () => {
+      label.follow(label.value);
+      frequency.follow(frequency.value);
+    };
+    update.mutate(change, { onSuccess });
   };
   return (
     <Form className="inline-form" onSubmit={submit}>
-      <Field label="Label" name="label" defaultValue={watch.label ?? ''} autoComplete="off" />
-      <FrequencySelect current={watch.frequency} />
+      <Field label="Label" value={label.value} onChange={label.edit} autoComplete="off" />
+      <FrequencySelect value={frequency.value} onChange={frequency.edit} />
       <Button type="submit" isPending={update.isPending}>
         Apply
       </Button>
@@ -97,7 +110,7 @@ export const WatchPage = () => {
               }}
             />
             <Changing>
-              <EditWatch key={`${data.label} ${data.frequency}`} watch={data} />
+              <EditWatch watch={data} />
             </Changing>
           </Card>
           <Card title="Changes">

@@ -14,15 +14,18 @@ type NewWatch = { vat_number: string } & Partial<
   Record<'country_code' | 'label' | 'requester_vat_number' | 'frequency', string>
 >;
 
-/** The field `frequency` of a form. It marks what is not in `included`. */
-export const FrequencySelect = ({ included, current }: { included?: readonly Frequency[]; current?: Frequency }) => (
+type FrequencySelectProps =
+  | { included: readonly Frequency[] }
+  | { value: Frequency; onChange: (value: Frequency) => void };
+
+/** The frequency of a watch, or the field `frequency` of a form, which marks what is not in `included`. */
+export const FrequencySelect = (props: FrequencySelectProps) => (
   <Select
     label="Frequency"
-    name="frequency"
-    {...(current === undefined ? {} : { defaultValue: current })}
+    {...('included' in props ? { name: 'frequency' } : props)}
     options={(['weekly', 'daily'] as const).map((value) => ({
       value,
-      label: !included || included.includes(value) ? value : `${value} (not in your plan)`,
+      label: !('included' in props) || props.included.includes(value) ? value : `${value} (not in your plan)`,
     }))}
   />
 );

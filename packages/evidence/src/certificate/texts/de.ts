@@ -10,7 +10,8 @@ export const de: CertificateTexts = {
       'VIES, das Mehrwertsteuer-Informationsaustauschsystem der Europäischen Kommission, hat zum unten genannten Zeitpunkt geantwortet, dass die Nummer gültig ist.',
     invalid:
       'VIES, das Mehrwertsteuer-Informationsaustauschsystem der Europäischen Kommission, hat zum unten genannten Zeitpunkt geantwortet, dass die Nummer nicht gültig ist.',
-    malformed: 'Die Nummer entspricht nicht dem Aufbau ihres Mitgliedstaats; VIES wurde nicht abgefragt.',
+    malformed:
+      'Die Nummer entspricht nicht dem in ihrem Mitgliedstaat vorgeschriebenen Aufbau; VIES wurde nicht abgefragt.',
     rejected: 'VIES hat die Nummer zum unten genannten Zeitpunkt wegen ihres Aufbaus zurückgewiesen.',
     test: 'TEST: Die Antwort kommt aus der Testumgebung des Dienstes. Keine Behörde wurde abgefragt; dies beweist nichts über die Nummer.',
   },
@@ -103,7 +104,7 @@ export const de: CertificateTexts = {
   verify: 'So wird geprüft',
   steps: {
     record: (url) =>
-      `Speichern Sie den Anhang check.json. Er ist der Datensatz: sha256sum check.json gibt den obigen Hashwert aus. Er liegt auch unter ${url}.`,
+      `Speichern Sie den Anhang check.json. Er ist der Datensatz: sha256sum check.json gibt den obigen Hashwert aus. Mit einem API-Schlüssel des Kontos ist er auch unter ${url} abrufbar.`,
     timestamp:
       'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem prüft die Zeit, mit den Wurzelzertifikaten, die der Zeitstempeldienst veröffentlicht. RSA-PSS-Signaturen kennt es nicht: dann sh verify.sh wie unten.',
     anchor:

@@ -98,7 +98,7 @@ export const en: CertificateTexts = {
   verify: 'How to verify',
   steps: {
     record: (url) =>
-      `Save the attached check.json. It is the record: sha256sum check.json prints the hash above. It is also at ${url}.`,
+      `Save the attached check.json. It is the record: sha256sum check.json prints the hash above. It is also at ${url} (with an API key of the account).`,
     timestamp:
       'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifies the time, with the roots that the authority publishes. For RSA-PSS signatures, which it does not know, use sh verify.sh as below.',
     anchor:

@@ -10,7 +10,7 @@ export const es: CertificateTexts = {
       'VIES, el sistema de intercambio de información sobre el IVA de la Comisión Europea, respondió en el momento abajo indicado que el número era válido.',
     invalid:
       'VIES, el sistema de intercambio de información sobre el IVA de la Comisión Europea, respondió en el momento abajo indicado que el número no era válido.',
-    malformed: 'El número no tiene el formato de su Estado miembro; no se consultó VIES.',
+    malformed: 'El número no tiene el formato previsto por su Estado miembro; no se consultó VIES.',
     rejected: 'VIES rechazó el número por estar mal formado, en el momento abajo indicado.',
     test: 'PRUEBA: la respuesta procede del entorno de pruebas del servicio. No se consultó a ninguna autoridad; este documento no prueba nada sobre el número.',
   },
@@ -98,9 +98,9 @@ export const es: CertificateTexts = {
   verify: 'Cómo verificarlo',
   steps: {
     record: (url) =>
-      `Guarde el adjunto check.json. Es el registro mismo: sha256sum check.json muestra el hash indicado arriba. También está en ${url}.`,
+      `Guarde el adjunto check.json. Es el registro mismo: sha256sum check.json muestra el hash indicado arriba. También está en ${url} (con una clave de API de la cuenta).`,
     timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifica la fecha, con los certificados raíz que publica la autoridad de sellado de tiempo. Para firmas RSA-PSS, que no conoce: sh verify.sh, como abajo.',
+      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifica la fecha, con los certificados raíz que publica la autoridad de sellado de tiempo. openssl ts no conoce las firmas RSA-PSS: en ese caso, use sh verify.sh, como abajo.',
     anchor:
       'proof.json lleva del hash del registro a la raíz en anchor.json (RFC 9162), y anchor.tsr es el sello de tiempo de anchor.json.',
     online: (url) => `En línea, sin cuenta: ${url}`,

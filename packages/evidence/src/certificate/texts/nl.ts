@@ -98,7 +98,7 @@ export const nl: CertificateTexts = {
   verify: 'Zo controleert u dit',
   steps: {
     record: (url) =>
-      `Sla de bijlage check.json op. Dat zijn de gegevens zelf: sha256sum check.json geeft de hash hierboven. Ze staan ook op ${url}.`,
+      `Sla de bijlage check.json op. Dat zijn de gegevens zelf: sha256sum check.json geeft de hash hierboven. Ze staan ook op ${url} (met een API-sleutel van het account).`,
     timestamp:
       'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem controleert het tijdstip, met de stamcertificaten die de tijdstempelautoriteit publiceert. RSA-PSS-handtekeningen kent het niet: gebruik dan sh verify.sh, zie hieronder.',
     anchor:

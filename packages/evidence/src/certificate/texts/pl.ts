@@ -7,11 +7,11 @@ export const pl: CertificateTexts = {
   test: 'TEST',
   sentences: {
     valid:
-      'VIES, system wymiany informacji o VAT Komisji Europejskiej, odpowiedział w podanym niżej czasie, że numer jest aktywny (ważny).',
+      'VIES, system wymiany informacji o VAT Komisji Europejskiej, w chwili podanej niżej odpowiedział, że numer jest aktywny (ważny).',
     invalid:
-      'VIES, system wymiany informacji o VAT Komisji Europejskiej, odpowiedział w podanym niżej czasie, że numer jest nieaktywny (nieważny).',
-    malformed: 'Numer nie ma formatu swojego państwa członkowskiego; do VIES nie wysłano zapytania.',
-    rejected: 'VIES odrzucił numer w podanym niżej czasie z powodu błędnego formatu.',
+      'VIES, system wymiany informacji o VAT Komisji Europejskiej, w chwili podanej niżej odpowiedział, że numer jest nieaktywny (nieważny).',
+    malformed: 'Numer nie ma formatu obowiązującego w jego państwie członkowskim; do VIES nie wysłano zapytania.',
+    rejected: 'VIES odrzucił numer w chwili podanej niżej z powodu błędnego formatu.',
     test: 'TEST: odpowiedź pochodzi ze środowiska testowego usługi. Nie wysłano zapytania do żadnego organu; dokument niczego o numerze nie dowodzi.',
   },
   grade: 'Stopień dowodu',
@@ -99,7 +99,7 @@ export const pl: CertificateTexts = {
   verify: 'Jak to zweryfikować',
   steps: {
     record: (url) =>
-      `Zapisz załącznik check.json. Jest to sam zapis: sha256sum check.json wypisze powyższy skrót. Zapis jest dostępny także pod adresem ${url}.`,
+      `Zapisz załącznik check.json. Jest to sam zapis: sha256sum check.json wypisze powyższy skrót. Zapis jest dostępny także pod adresem ${url} (z kluczem API konta).`,
     timestamp:
       'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem weryfikuje czas za pomocą certyfikatów głównych opublikowanych przez wystawcę. Podpisów RSA-PSS nie zna: wtedy sh verify.sh, jak niżej.',
     anchor:
@@ -109,5 +109,5 @@ export const pl: CertificateTexts = {
   dossier: 'Bez sieci: wyeksportuj dossier, rozpakuj je i uruchom sh verify.sh.',
   scan: 'Weryfikacja online',
   footer:
-    'Ta strona powtarza treść zapisu; dowodem jest zapis, a nie strona. Pokazuje, co źródła odpowiedziały w podanym czasie, i nic nie mówi o żadnym innym dniu.',
+    'Ta strona powtarza treść zapisu; dowodem jest zapis, a nie strona. Pokazuje, co źródła odpowiedziały w podanej chwili, i nic nie mówi o żadnym innym dniu.',
 };
