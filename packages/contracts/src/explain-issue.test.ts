@@ -99,6 +99,7 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ['"" is not a known parameter', checkListQuery, { '': '1' }],
   ['status must be queued, done or failed', lineListQuery, { status: 'gone' }],
   ['delimiter must be ",", ";" or tab', resultsQuery, { delimiter: 'x' }],
+  ['delimiter may be given once', resultsQuery, { delimiter: [',', ';'] }],
 ])('of a query: %s', (message, schema, input) => {
   expect(messagesOf(schema, input, 'query')).toEqual([message]);
 });

@@ -62,7 +62,10 @@ const DELIMITERS = { ',': ',', ';': ';', tab: '\t', '\t': '\t', '\\t': '\t' } as
 /** Query of a results file as CSV. */
 export const resultsQuery = z.strictObject({
   delimiter: z
-    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[], 'must be ",", ";" or tab')
+    .enum(Object.keys(DELIMITERS) as (keyof typeof DELIMITERS)[], {
+      // Of a repeated one the message is that of every parameter.
+      error: ({ input }) => (Array.isArray(input) ? undefined : 'must be ",", ";" or tab'),
+    })
     .default(',')
     .transform((name) => DELIMITERS[name])
     .meta({ openapi: { type: 'string', enum: [',', ';', 'tab'], default: ',' } }),
