@@ -157,6 +157,9 @@ test('a password is sent over an encrypted connection only', async () => {
     const failure = await trySending(secure.url.replace('://', `://${user}`));
     expect(failure).not.toBeNull();
     expect([secure.passwords, secure.mails]).toEqual([[], []]);
+    // Without one, as a relay in one's own network.
+    expect(await trySending(secure.url)).toBeNull();
+    expect(secure.mails).toHaveLength(1);
   } finally {
     await secure.close();
   }

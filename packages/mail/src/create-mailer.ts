@@ -5,7 +5,7 @@ import type { RenderedLetter } from './render-letter.js';
 type Mailbox = { name: string; address: string };
 
 type MailerOptions = {
-  /** SMTP_URL: smtps://, or smtp://, which uses STARTTLS where the server offers it, and requires it to send a password. */
+  /** SMTP_URL: smtps://, or smtp://, which uses STARTTLS where the server offers it, and requires it, with a trusted certificate, to send a password. */
   url: string;
   from: Mailbox;
   /** The time within which the server must connect, greet, and answer each step, in milliseconds. */
@@ -51,6 +51,8 @@ export const createMailer = ({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
     port: port === '' ? PORTS[secure ? 'smtps:' : 'smtp:'] : Number(port),
     secure,
     requireTLS: !secure && hasPassword,
+    // Without a password, which alone requires encryption, a relay in one's own network may have any certificate, as Postfix has.
+    ...(!secure && !hasPassword && { tls: { rejectUnauthorized: false } }),
     ...(hasPassword && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     dnsTimeout: timeoutMs,
     connectionTimeout: timeoutMs,

@@ -75,7 +75,12 @@ export type CertificateTexts = {
   attachments: string;
   verify: string;
   /** The steps of a verification. Files are named as they are attached. */
-  steps: { record: (url: string) => string; timestamp: string; anchor: string; online: (url: string) => string };
+  steps: {
+    record: (url: string) => string;
+    timestamp: (command: string) => string;
+    anchor: string;
+    online: (url: string) => string;
+  };
   dossier: string;
   scan: string;
   footer: string;

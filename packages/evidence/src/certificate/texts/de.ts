@@ -105,8 +105,8 @@ export const de: CertificateTexts = {
   steps: {
     record: (url) =>
       `Speichern Sie den Anhang check.json. Er ist der Datensatz: sha256sum check.json gibt den obigen Hashwert aus. Mit einem API-Schlüssel des Kontos ist er auch unter ${url} abrufbar.`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem prüft die Zeit, mit den Wurzelzertifikaten, die der Zeitstempeldienst veröffentlicht. RSA-PSS-Signaturen kennt es nicht: dann sh verify.sh wie unten.',
+    timestamp: (command) =>
+      `${command} prüft die Zeit, mit den Wurzelzertifikaten, die der Zeitstempeldienst veröffentlicht. RSA-PSS-Signaturen kennt es nicht: dann sh verify.sh wie unten.`,
     anchor:
       'proof.json führt vom Hashwert des Datensatzes zur Wurzel in anchor.json (RFC 9162), und anchor.tsr ist der Zeitstempel von anchor.json.',
     online: (url) => `Online, ohne Benutzerkonto: ${url}`,

@@ -99,8 +99,8 @@ export const en: CertificateTexts = {
   steps: {
     record: (url) =>
       `Save the attached check.json. It is the record: sha256sum check.json prints the hash above. It is also at ${url} (with an API key of the account).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifies the time, with the roots that the authority publishes. For RSA-PSS signatures, which it does not know, use sh verify.sh as below.',
+    timestamp: (command) =>
+      `${command} verifies the time, with the roots that the authority publishes. For RSA-PSS signatures, which it does not know, use sh verify.sh as below.`,
     anchor:
       'proof.json leads from the hash of the record to the root in anchor.json (RFC 9162), and anchor.tsr is the time-stamp of anchor.json.',
     online: (url) => `Online, without an account: ${url}`,

@@ -99,8 +99,8 @@ export const es: CertificateTexts = {
   steps: {
     record: (url) =>
       `Guarde el adjunto check.json. Es el registro mismo: sha256sum check.json muestra el hash indicado arriba. También está en ${url} (con una clave de API de la cuenta).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifica la fecha, con los certificados raíz que publica la autoridad de sellado de tiempo. openssl ts no conoce las firmas RSA-PSS: en ese caso, use sh verify.sh, como abajo.',
+    timestamp: (command) =>
+      `${command} verifica la fecha, con los certificados raíz que publica la autoridad de sellado de tiempo. openssl ts no conoce las firmas RSA-PSS: en ese caso, use sh verify.sh, como abajo.`,
     anchor:
       'proof.json lleva del hash del registro a la raíz en anchor.json (RFC 9162), y anchor.tsr es el sello de tiempo de anchor.json.',
     online: (url) => `En línea, sin cuenta: ${url}`,

@@ -99,8 +99,8 @@ export const fr: CertificateTexts = {
   steps: {
     record: (url) =>
       `Enregistrez la pièce jointe check.json. C’est l’enregistrement lui-même : sha256sum check.json affiche l’empreinte ci-dessus. Il se trouve aussi à l’adresse ${url} (avec une clé d’API du compte).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem vérifie la date, avec les certificats racines publiés par l’autorité d’horodatage. openssl ts ne connaît pas les signatures RSA-PSS : utilisez alors sh verify.sh, comme ci-dessous.',
+    timestamp: (command) =>
+      `${command} vérifie la date, avec les certificats racines publiés par l’autorité d’horodatage. openssl ts ne connaît pas les signatures RSA-PSS : utilisez alors sh verify.sh, comme ci-dessous.`,
     anchor:
       'proof.json mène de l’empreinte de l’enregistrement à la racine dans anchor.json (RFC 9162), et anchor.tsr est l’horodatage de anchor.json.',
     online: (url) => `En ligne, sans compte : ${url}`,

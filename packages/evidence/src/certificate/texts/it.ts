@@ -99,8 +99,8 @@ export const it: CertificateTexts = {
   steps: {
     record: (url) =>
       `Salvare l’allegato check.json. È la registrazione stessa: sha256sum check.json restituisce l’impronta indicata sopra. Si trova anche all’indirizzo ${url} (con una chiave API dell’account).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem verifica la data, con i certificati radice pubblicati dall’autorità di marcatura temporale. openssl ts non conosce le firme RSA-PSS: in tal caso usare sh verify.sh, come sotto.',
+    timestamp: (command) =>
+      `${command} verifica la data, con i certificati radice pubblicati dall’autorità di marcatura temporale. openssl ts non conosce le firme RSA-PSS: in tal caso usare sh verify.sh, come sotto.`,
     anchor:
       'proof.json conduce dall’impronta della registrazione alla radice in anchor.json (RFC 9162), e anchor.tsr è la marca temporale di anchor.json.',
     online: (url) => `Online, senza account: ${url}`,

@@ -99,8 +99,8 @@ export const nl: CertificateTexts = {
   steps: {
     record: (url) =>
       `Sla de bijlage check.json op. Dat zijn de gegevens zelf: sha256sum check.json geeft de hash hierboven. Ze staan ook op ${url} (met een API-sleutel van het account).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem controleert het tijdstip, met de stamcertificaten die de tijdstempelautoriteit publiceert. RSA-PSS-handtekeningen kent het niet: gebruik dan sh verify.sh, zie hieronder.',
+    timestamp: (command) =>
+      `${command} controleert het tijdstip, met de stamcertificaten die de tijdstempelautoriteit publiceert. Handtekeningen met RSA-PSS kent het niet: gebruik dan sh verify.sh, zie hieronder.`,
     anchor:
       'proof.json leidt van de hash van de gegevens naar de wortel in anchor.json (RFC 9162), en anchor.tsr is het tijdstempel van anchor.json.',
     online: (url) => `Online, zonder account: ${url}`,

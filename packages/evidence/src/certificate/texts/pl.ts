@@ -100,8 +100,8 @@ export const pl: CertificateTexts = {
   steps: {
     record: (url) =>
       `Zapisz załącznik check.json. Jest to sam zapis: sha256sum check.json wypisze powyższy skrót. Zapis jest dostępny także pod adresem ${url} (z kluczem API konta).`,
-    timestamp:
-      'openssl ts -verify -data check.json -in check.tsr -CAfile roots.pem weryfikuje czas za pomocą certyfikatów głównych opublikowanych przez wystawcę. Podpisów RSA-PSS nie zna: wtedy sh verify.sh, jak niżej.',
+    timestamp: (command) =>
+      `${command} weryfikuje czas za pomocą certyfikatów głównych opublikowanych przez wystawcę. Podpisów RSA-PSS nie zna: wtedy sh verify.sh, jak niżej.`,
     anchor:
       'proof.json prowadzi od skrótu zapisu do korzenia w anchor.json (RFC 9162), a anchor.tsr jest znacznikiem czasu pliku anchor.json.',
     online: (url) => `Online, bez konta: ${url}`,
