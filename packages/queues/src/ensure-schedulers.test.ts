@@ -141,3 +141,18 @@ test.each([
     redis.disconnect();
   }
 });
+
+test('a process adds no repeating job while another one restores, which would remove what that one adds', async () => {
+  const redis = new Redis(namespace.url);
+  const lock = `${namespace.prefix}:priming`;
+  await redis.set(lock, 'another process');
+  try {
+    const one = start(HOUR_MS);
+    await until('some checks', () => one.checks >= 4);
+    expect(await redis.keys(`${namespace.prefix}:${maintenanceQueue.name}:repeat*`)).toEqual([]);
+    await redis.del(lock);
+    await until('the restore', () => one.losses === 1);
+  } finally {
+    redis.disconnect();
+  }
+});

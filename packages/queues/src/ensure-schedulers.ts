@@ -88,12 +88,18 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       await repeat(job);
     }
   };
+  const missingMarkers = async (): Promise<string[]> => {
+    const values = await Promise.all(markerKeys.map((key) => connection.get(key)));
+    return markerKeys.filter((_key, n) => values[n] !== RESTORED);
+  };
   /**
    * BullMQ dates the next run by the clock of the machine that begins the last one. If that clock was ahead, and is right again or its
    * machine gone, nobody would run the job until then. Nor would anybody once the next run is missing: Redis may have lost it in a
    * failover, or a process ended before it had replaced it.
    */
   const replaceRuns = async () => {
+    // What is missing is about to be restored.
+    if ((await missingMarkers()).length > 0) return;
     for (const job of schedule) {
       const queue = queues.get(job.queue.name);
       const { next = 0, every = job.everyMs } = (await queue?.getJobScheduler(job.id)) ?? {};
@@ -104,11 +110,7 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
       await repeat({ ...job, everyMs: every });
     }
   };
-  const missingMarkers = async (): Promise<string[]> => {
-    const values = await Promise.all(markerKeys.map((key) => connection.get(key)));
-    return markerKeys.filter((_key, n) => values[n] !== RESTORED);
-  };
-  const restoreLocked = async () => {
+  const restore = async () => {
     // Another process may have completed its restore between the first look at the markers and the lock.
     const missing = await missingMarkers();
     if (missing.length === 0) return;
@@ -127,10 +129,12 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     await Promise.all(missing.map((key) => connection.eval(FINISH, 1, key, me)));
     scheduled = true;
   };
-  const restore = async () => {
-    if ((await connection.eval(LOCK, 1, lock, me, LOCK_TTL_MS)) !== 1) return;
+  /** Does what one process does at a time. Returns whether this process did it. */
+  const alone = async (work: () => Promise<void>): Promise<boolean> => {
+    if ((await connection.eval(LOCK, 1, lock, me, LOCK_TTL_MS)) !== 1) return false;
     try {
-      await restoreLocked();
+      await work();
+      return true;
     } finally {
       // After a failure the next check tries again, in this process or another; it need not wait until the lock expires.
       await connection.eval(UNLOCK, 1, lock, me).catch(onError);
@@ -160,13 +164,11 @@ export const ensureSchedulers = (options: EnsureSchedulersOptions): { close: () 
     }
     busy = true;
     try {
-      if ((await missingMarkers()).length > 0) await restore();
+      if ((await missingMarkers()).length > 0) await alone(restore);
       else if (!scheduled) await ensureSchedule();
+      const at = ownTime();
       // Also after the clock was set back.
-      if (Math.abs(ownTime() - runsCheckedAt) >= RUNS_CHECKED_EVERY_MS) {
-        await replaceRuns();
-        runsCheckedAt = ownTime();
-      }
+      if (Math.abs(at - runsCheckedAt) >= RUNS_CHECKED_EVERY_MS && (await alone(replaceRuns))) runsCheckedAt = at;
       // Requests accepted while Redis was unavailable wait for a sweep; the next scheduled sweep may be far off.
       if (away) await enqueueSweep();
       away = false;
