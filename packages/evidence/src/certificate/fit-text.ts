@@ -7,6 +7,13 @@ type MeasureText = (text: string, size: number, width: number) => number;
 /** More characters than any box of a page can show; a longer text is not measured. */
 const MAX_CHARACTERS = 3_000;
 
+/** The longest length from `least` on that fits; `tooLong` is known not to. Bisects, since each measurement is slow. */
+const longestThatFits = (least: number, tooLong: number, fits: (length: number) => boolean): number => {
+  if (tooLong - least <= 1) return least;
+  const middle = Math.floor((least + tooLong) / 2);
+  return fits(middle) ? longestThatFits(middle, tooLong, fits) : longestThatFits(least, middle, fits);
+};
+
 /**
  * The largest size at which `text` fits its box. If it does not fit at any size, the beginning that fits at the smallest
  * size, followed by `mark`. The page provides `measure`, so that measured and drawn sizes agree.
@@ -19,12 +26,8 @@ export const fitText =
     for (const size of sizes) if (whole && measure(text, size, width) <= height) return { text, size };
     const size = sizes.at(-1) ?? 0;
     const cut = (length: number) => `${characters.slice(0, length).join('').trimEnd()}${mark}`;
-    let [fits, tooLong] = [0, Math.min(characters.length, MAX_CHARACTERS)];
-    while (tooLong - fits > 1) {
-      const middle = Math.floor((fits + tooLong) / 2);
-      if (measure(cut(middle), size, width) <= height) fits = middle;
-      else tooLong = middle;
-    }
+    const most = Math.min(characters.length, MAX_CHARACTERS);
+    const fits = longestThatFits(0, most, (length) => measure(cut(length), size, width) <= height);
     return { text: cut(fits), size };
   };
 
@@ -36,12 +39,7 @@ export const breakIntoLines = (measure: (text: string) => number, text: string, 
   const lines: string[] = [];
   let rest = [...text];
   while (measure(rest.join('')) > width && rest.length > 1) {
-    let [fits, tooLong] = [1, rest.length];
-    while (tooLong - fits > 1) {
-      const middle = Math.floor((fits + tooLong) / 2);
-      if (measure(rest.slice(0, middle).join('')) <= width) fits = middle;
-      else tooLong = middle;
-    }
+    const fits = longestThatFits(1, rest.length, (length) => measure(rest.slice(0, length).join('')) <= width);
     const blank = rest.lastIndexOf(' ', fits);
     const end = blank > 0 ? blank : fits;
     lines.push(rest.slice(0, end).join(''));
