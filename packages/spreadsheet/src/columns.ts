@@ -141,10 +141,15 @@ const repeatsOne = (sample: readonly (readonly string[])[], column: number): boo
   return cells.length > 1 && new Set(cells).size === 1;
 };
 
+/** Whether a cell is no tax number even with a mistake: at most four digits, or two decimals. */
+const isRateOrAmount = (cell: string): boolean =>
+  (cell.match(/\d/g)?.length ?? 0) <= 4 || /^[^\p{L}]*\d[.,]\d\d(?!\d)/u.test(cell);
+
 /**
  * Whether the columns with a name of a tax number or of the tax (`SIREN`, `VAT`) have fewer well-formed numbers, by themselves or
  * with the country in their row, than one without a known name: `VAT` may head amounts, beside numbers under `VAT registration EU`.
- * A column that repeats one number does not outdo one with numbers, and is outdone by one with different numbers.
+ * A column that repeats one number does not outdo one with numbers, and is outdone by one with different numbers. Numbers that their
+ * country completes outdo rates and amounts only: `19`, `1.234,56`.
  */
 const isOutdone = ({ header, named, sample, others, varied }: Beginning, readCountry: CountryReader): boolean => {
   const { candidate, country } = named;
@@ -160,11 +165,13 @@ const isOutdone = ({ header, named, sample, others, varied }: Beginning, readCou
     isComplete(cell) || (isCountryCode(countryOf(row)) && rateVatText(cell, countryOf(row)) === 2);
   const most = Math.max(...candidate.map((column) => countNumbers(column, isNational)));
   const repeats = candidate.every((column) => repeatsOne(sample, column));
-  return others.some((column) =>
-    varied.has(column)
+  const mayHaveNumbers = candidate.some((column) => countNumbers(column, (cell) => !isRateOrAmount(cell)) > 0);
+  return others.some((column) => {
+    if (!mayHaveNumbers && 2 * countNumbers(column, isNational) > sample.length) return true;
+    return varied.has(column)
       ? repeats || countNumbers(column, isComplete) > most
-      : most === 0 && countNumbers(column, isComplete) > 0,
-  );
+      : most === 0 && countNumbers(column, isComplete) > 0;
+  });
 };
 
 /**

@@ -124,7 +124,7 @@ const NAMES = {
   requester: [
     `
       requester_vat_number | requester | Requester VAT | Requester VAT ID | Requester VAT no | Own VAT number |
-      Own VAT ID | Our VAT number | Our VAT ID | My VAT number | Requestor | Requestor VAT number |
+      Own VAT ID | Unsere USt-IdNr. | Unsere USt-ID | Unsere UID | Our VAT number | Our VAT ID | My VAT number | Requestor | Requestor VAT number |
       Eigene USt-IdNr | Eigene USt-ID | Eigene UID | Anfragende USt-IdNr | USt-IdNr Anfragender | Anfragender |
       Demandeur | N° TVA demandeur | Numéro de TVA du demandeur | Notre N° TVA | Richiedente | P.IVA richiedente |
       Partita IVA richiedente | Solicitante | NIF solicitante | NIF do requerente | Requerente | Aanvrager |

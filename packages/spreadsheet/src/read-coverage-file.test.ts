@@ -126,3 +126,18 @@ test('a results file of a coverage can be uploaded again', () => {
   expect([unnamed.header?.[0], unnamed.columns.candidate, unnamed.dateColumn]).toEqual(['column_1', 0, 1]);
   expect(unnamed.rows.map(({ line, supplyDate }) => [line, supplyDate])).toEqual([[2, '31.12.2026']]);
 });
+
+test.each([
+  ['an open one', 'offen'],
+  ['one day first without separators', '05012026'],
+  ['a month in letters', '5. Januar 2026'],
+  ['a period', '01.01.2026-31.01.2026'],
+])('an unknown column of dates with %s is not passed over for the date of the invoice', (_what, cell) => {
+  const text = `VAT number;Invoice date;Delivered\nDE136695976;2026-02-01;${cell}\nFR83404833048;2026-02-01;2026-01-05\n`;
+  expect(() => readCoverageFile(Buffer.from(text))).toThrow(/^Columns 2 .* and 3 \(“Delivered”\) contain dates\./);
+});
+
+test('remarks with a date in a few of them do not make the date of the invoice unclear', () => {
+  const rows = ['05.01.2026 called', 'paid', 'new', 'none'].map((remark) => `DE136695976;2026-02-01;${remark}\n`);
+  expect(readCoverageFile(Buffer.from(`VAT number;Invoice date;Remark\n${rows.join('')}`)).dateColumn).toBe(1);
+});

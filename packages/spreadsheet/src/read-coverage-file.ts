@@ -1,6 +1,6 @@
 import type { SupplyRow } from '@vat/domain';
 import { AppError } from '@vat/domain/errors';
-import { isDateLike, WRITE_ISO } from '@vat/domain/supply-date';
+import { isDateLike, mayTellDate, WRITE_ISO } from '@vat/domain/supply-date';
 import { type BatchFile, invalidCsv } from './batch-file.js';
 import { isBlank } from './cells.js';
 import { addedColumns, findNamed, ranksOf } from './find-columns.js';
@@ -91,14 +91,24 @@ const isDateName = (name = '', ranks = DATE_RANKS): boolean => findNamed(ranks, 
 /** Rows by whose cells a column without a name is recognised. */
 const SAMPLE_ROWS = 200;
 
-/** The columns with a date in every filled cell of the first rows. */
-const columnsOfDates = (rows: BatchFile['rows'], width: number, taken: ReadonlySet<number>): number[] => {
-  const sample = rows.slice(0, SAMPLE_ROWS);
-  return Array.from({ length: width }, (_, column) => column).filter((column) => {
-    if (taken.has(column)) return false;
-    const cells = sample.map(({ cells: row }) => row[column] ?? '').filter((cell) => !isBlank(cell));
-    return cells.length > 0 && cells.every((cell) => isDateLike(repairCell(cell, 'text').text));
-  });
+/** The filled cells of a column without what a spreadsheet added. */
+const cellsOf = (rows: BatchFile['rows'], column: number): string[] =>
+  rows
+    .map(({ cells }) => cells[column] ?? '')
+    .filter((cell) => !isBlank(cell))
+    .map((cell) => repairCell(cell, 'text').text);
+
+/** Whether every filled cell of the first rows is a date. */
+const isColumnOfDates = (rows: BatchFile['rows'], column: number): boolean => {
+  const cells = cellsOf(rows.slice(0, SAMPLE_ROWS), column);
+  return cells.length > 0 && cells.every(isDateLike);
+};
+
+/** Whether a third of the filled cells may be dates: a column of supply dates may also have `offen`, periods or months in letters. */
+const mayBeColumnOfDates = (rows: BatchFile['rows'], column: number): boolean => {
+  const cells = cellsOf(rows, column);
+  const dates = cells.filter(mayTellDate).length;
+  return dates > 0 && 3 * dates >= cells.length;
 };
 
 /** The numbers of columns, from 1, and their names. */
@@ -118,16 +128,19 @@ const dateColumnOf = ({ header, columns, rows, width }: BatchFile): number => {
     );
   }
   if (first !== undefined && isDateName(header?.[first], SUPPLY_RANKS)) return first;
-  const dates = columnsOfDates(rows, width, new Set([...taken, ...addedColumns(header ?? [])]));
-  const payments = dates.filter((column) => isOfPayment(header, column));
+  const added = addedColumns(header ?? []);
+  const possible = Array.from({ length: width }, (_, column) => column).filter(
+    (column) => !taken.has(column) && !added.has(column) && mayBeColumnOfDates(rows, column),
+  );
+  const payments = possible.filter((column) => isOfPayment(header, column));
   // Beside the date of an invoice an unknown name may be that of the supply's.
-  const unknown = dates.filter((column) => !payments.includes(column) && !isDateName(header?.[column]));
-  if (first !== undefined && unknown.length === 0) return first;
+  const unknown = possible.filter((column) => !payments.includes(column) && !isDateName(header?.[column]));
   const [only, ...others] = first === undefined ? unknown : [first, ...unknown];
-  if (only !== undefined && others.length === 0) return only;
+  if (only !== undefined && others.length === 0 && (only === first || isColumnOfDates(rows, only))) return only;
   const [payment] = payments;
   let found = 'No column can be the supply date';
-  if (only !== undefined) found = `Columns ${nameColumns([only, ...others.slice(0, 2)], header)} contain dates`;
+  if (only !== undefined && others.length > 0)
+    found = `Columns ${nameColumns([only, ...others.slice(0, 2)], header)} contain dates`;
   else if (payment !== undefined) found += `, and column ${nameColumns([payment], header)} has dates of payment`;
   throw new AppError('MISSING_SUPPLY_DATE', {
     message: `${found}. Write “supply_date” as the heading of the column with the supply dates. ${WRITE_ISO}`,

@@ -131,7 +131,20 @@ export const recogniseColumns = (
     const rating = rateVatText(cell);
     return column === named.reference ? Math.max(0, rating - 1) : rating;
   };
+  const rateNational: typeof rate = (cell, row, column) => {
+    const code = row[country ?? -1];
+    if (column === country || column === named.requester || column === named.reference) return 0;
+    return code === undefined || !isCountryCode(code) ? 0 : rateVatText(cell, code);
+  };
+  const countNumbers = (column: number, rateCell: typeof rate): number =>
+    rows.filter((row) => rateCell(row[column] ?? '', row, column) === 2).length;
   let candidate = bestColumn(rows, rate);
+  // Codes like `DE10001` only resemble numbers. Not decided by a single row, where a number may have a mistake.
+  if (candidate !== null && country !== null && countNumbers(candidate, (cell) => rateVatText(cell)) === 0) {
+    const national = bestColumn(rows, rateNational);
+    const completed = national === null ? 0 : countNumbers(national, rateNational);
+    if (national !== null && completed > 1 && 2 * completed > rows.length - 1) return { candidate: national, country };
+  }
   if (candidate !== null) {
     const varied = variedColumns(rows);
     const rateVaried: typeof rate = (cell, row, column) =>
@@ -141,10 +154,6 @@ export const recogniseColumns = (
     return { candidate, country: agrees ? country : null };
   }
   if (country === null) return null;
-  const national = bestColumn(rows, (cell, row, column) => {
-    const code = row[country];
-    if (column === country || column === named.requester || column === named.reference) return 0;
-    return code === undefined || !isCountryCode(code) ? 0 : rateVatText(cell, code);
-  });
+  const national = bestColumn(rows, rateNational);
   return national === null ? null : { candidate: national, country };
 };

@@ -88,10 +88,14 @@ const ALMOST = /^(?=(?:\D*\d){5})[0-9A-Z+*]{5,13}$/;
 const mayHavePrefix = (text: string): boolean => text.length <= MAX_VAT_TEXT && MAYBE_LETTER.test(text);
 
 /**
- * Commas, semicolons, and a colon after a digit. A single number may contain them, but a whole column with them is two
- * columns, prices or times. A column of such numbers is found only by its header.
+ * Commas, semicolons, a tab inside, and a colon after a digit. A single number may contain them, but a whole column with them is
+ * two columns, prices or times. A column of such numbers is found only by its header.
  */
-const DELIMITED = /[,;]|\d.*:/s;
+const DELIMITED = /[,;]|\d.*:|\S\t+\S/s;
+
+/** Without its separators it has the digits of a number of eight states: `13.07.2026`, `2026-07-13`, `13/07/26`. */
+const SEPARATED_DATE =
+  /^\s*(?:(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:19|20)?\d\d)\.?(?:[T\s].*)?$/s;
 
 const ROMANIAN_WEIGHTS = [7, 5, 3, 2, 1, 7, 5, 3, 2];
 
@@ -111,6 +115,7 @@ const hasRomanianCheckDigit = (national: string): boolean => {
  */
 export const rateVatText = (text: string, countryCode?: string): 0 | 1 | 2 => {
   if (text.length > MAX_VAT_TEXT || !/\d/.test(text) || DELIMITED.test(text)) return 0;
+  if (SEPARATED_DATE.test(text)) return 0;
   if (countryCode === undefined && !mayHavePrefix(text)) return 0;
   const cleaned = cleanVatText(repairCell(text, 'number').text);
   const resolved = resolveCountry(cleaned, countryCode, 'column');

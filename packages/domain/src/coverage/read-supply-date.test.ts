@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDateLike, readSupplyDate } from './read-supply-date.js';
+import { isDateLike, readSupplyDate, supplyDateOf } from './read-supply-date.js';
 
 test.each([
   ['2026-12-31', '2026-12-31'],
@@ -73,4 +73,13 @@ test('every day of the calendar is read alike in every notation', () => {
       for (const text of texts) expect(readSupplyDate(text)).toEqual({ kind: 'date', date });
     }),
   );
+});
+
+test('a year of two digits that lies far back is most likely the day, and is refused', () => {
+  const read = (supplyDate: string) => supplyDateOf({ line: 7, supplyDate }, new Date('2026-11-29'));
+  expect(() => read('26/01/05')).toThrow(
+    /^Line 7: “26\/01\/05” is read as 2005-01-26; write its year with four digits\./,
+  );
+  expect(read('26/01/15')).toBe('2015-01-26');
+  expect(read('26/01/2005')).toBe('2005-01-26');
 });

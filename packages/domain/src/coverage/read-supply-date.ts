@@ -69,11 +69,22 @@ export const isDateLike = (cell: string): boolean => {
   return YEAR_FIRST.test(text) || DAY_FIRST.test(text) || COMPACT.test(text);
 };
 
+/** The beginning of a period or of a remark (`01.01.2026-31.01.2026`), or a month in letters (`5 Jan 2026`, `5. Januar 2026`). */
+const BEGINS_WITH_DATE =
+  /^(?:(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d\d)|\d{1,2}\.?[\s-]?\p{L}{3,12}\.?[\s-](?:19|20)?\d\d)(?!\d)/u;
+
+/** Whether a cell may tell a date that {@link isDateLike} does not know. */
+export const mayTellDate = (cell: string): boolean =>
+  isDateLike(cell) || [COMPACT_DAY_FIRST, BEGINS_WITH_DATE].some((form) => form.test(cell.trim()));
+
 /**
  * A supply may be planned, also beyond the longest `max_age_days`. A date further ahead is most likely a mistake, such as
  * `26/12/31` for 31 December 2026.
  */
 const MAX_AHEAD_MS = 2 * 366 * 86_400_000;
+
+/** A year of two digits further back is most likely the day: `26/01/05` for 5 January 2026. */
+const MAX_SHORT_YEARS_BACK = 15;
 
 /** The date of a line of a file that is read at a time. Throws INVALID_CSV with the line. */
 export const supplyDateOf = ({ line, supplyDate }: { line: number; supplyDate: string }, at: Date): string => {
@@ -83,5 +94,9 @@ export const supplyDateOf = ({ line, supplyDate }: { line: number; supplyDate: s
   const read = readSupplyDate(stripUnsafeCharacters(supplyDate));
   if (read.kind === 'unreadable') return refuse(read.reason);
   const isFarAhead = Date.parse(read.date) > at.getTime() + MAX_AHEAD_MS;
-  return isFarAhead ? refuse(`“${supplyDate.trim()}” is read as ${read.date}, more than two years ahead.`) : read.date;
+  if (isFarAhead) return refuse(`“${supplyDate.trim()}” is read as ${read.date}, more than two years ahead.`);
+  const yearsBack = at.getUTCFullYear() - Number(read.date.slice(0, 4));
+  if (!supplyDate.includes(read.date.slice(0, 4)) && yearsBack > MAX_SHORT_YEARS_BACK)
+    return refuse(`“${supplyDate.trim()}” is read as ${read.date}; write its year with four digits. ${WRITE_ISO}`);
+  return read.date;
 };
