@@ -92,6 +92,17 @@ const fillTables = async (client: pg.Client, manifest: Manifest, directory: stri
   await client.query('COMMIT');
 };
 
+/** Runs a step after the rows are committed, when a second restore would be refused: its error says what is left to do. */
+const withRowsRestored = async (remedy: string, step: () => Promise<unknown>): Promise<void> => {
+  try {
+    await step();
+  } catch (error) {
+    throw new BackupError(
+      `All rows are restored, but then: ${(error as Error).message} Do not restore again: ${remedy}.`,
+    );
+  }
+};
+
 /**
  * Restores a backup into a database without rows: migrates it to the schema of the backup, fills its tables, then applies the
  * migrations that the backup lacks. All files are verified before anything is changed. Throws {@link BackupError}.
@@ -112,11 +123,13 @@ export const restoreBackup = async (url: string, directory: string, migrations: 
     await assertEmpty(client, await describeTables(client));
     await migrate(url, migrations, new Set(manifest.migrations.map(({ name }) => name)));
     await fillTables(client, manifest, source);
-    await migrate(url, migrations);
+    await withRowsRestored('run `admin migrate`', () => migrate(url, migrations));
     // Without statistics the first statements on millions of rows would read whole tables. In a transaction, which lifts the time-outs
     // that the role may have: they would end this after all rows are there, and a second restore is refused then. Autovacuum may have
     // the lock of a table for a second.
-    await client.query('BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; ANALYZE; COMMIT');
+    await withRowsRestored('run `ANALYZE` in the database', () =>
+      client.query('BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; ANALYZE; COMMIT'),
+    );
     return figuresOf(manifest, startedAt);
   } finally {
     await client.end().catch(() => undefined);

@@ -51,6 +51,8 @@ const createFolder = async (folder: string): Promise<void> => {
 const copyTables = async (client: pg.Client, directory: string, now: () => Date): Promise<Manifest> => {
   const names = (await describeTables(client)).map(({ name }) => pg.escapeIdentifier(name));
   if (names.length === 0) throw new BackupError('The database has no tables: set DATABASE_URL to that of the service.');
+  // Before the snapshot: what is revoked or erased while the tables are copied is later than the backup.
+  const createdAt = now();
   // A transaction has its own time-outs, because a pooler gives those of a session to other clients.
   await client.query(`
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -65,7 +67,7 @@ const copyTables = async (client: pg.Client, directory: string, now: () => Date)
   // Sequences are outside of the snapshot: read last, their values are not behind those of the rows.
   const sequences = await readSequences(client);
   await client.query('COMMIT');
-  return { format: 1, created_at: now().toISOString(), migrations, tables, sequences };
+  return { format: 1, created_at: createdAt.toISOString(), migrations, tables, sequences };
 };
 
 /**
