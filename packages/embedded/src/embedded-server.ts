@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findFreePort, isPortFree } from './server-process.js';
 
@@ -53,12 +54,23 @@ const read = (file: string): Access | null => {
 export const ofOtherUser = (file: string, code = 'unknown error'): Error =>
   new Error(`${file} cannot be read (${code}): start as the user who started last, or choose another DATA_DIR`);
 
-/** Replaces `file` atomically (mode 0600): a reader finds the old or the new content. */
+/** Writes the names of a folder's files to the disk, without which a power failure can undo a rename. */
+const syncFolder = (folder: string): void => {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+};
+
+/** Replaces `file` atomically (mode 0600): a reader finds the old or the new content, also after a power failure. */
 export const replaceFile = (file: string, content: string): void => {
   const temporary = `${file}.${process.pid}`;
   try {
-    writeFileSync(temporary, content, { mode: 0o600 });
+    writeFileSync(temporary, content, { mode: 0o600, flush: true });
     renameSync(temporary, file);
+    syncFolder(path.dirname(file));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

@@ -43,6 +43,7 @@ test.each([
   ['http://secret@h', `its form is not known; ${SINGLE}, `],
   ['redis-cluster:secret', `its form is not known; ${SINGLE}, `],
   ['redis://:secret@h1:1,h2:2', `it cannot be read as one host; ${SINGLE}`],
+  ['redis://:secret%x@h1:1', `a % that is not part of an encoded character must be written as %25; ${SINGLE}`],
   ['redis:///secret', `it has no host; ${SINGLE}`],
   ['redis://h/secret', `its database is not a number; ${SINGLE}`],
   ['redis-sentinel://:secret@h1:1,h2:2', `it does not name a master; ${SENTINEL}`],

@@ -62,7 +62,9 @@ const readDatabase = (text: string | undefined, form: string): number => {
 const readSingle = (url: string, tls: boolean): RedisAddress => {
   const form = FORMS.single;
   if (!URL.canParse(url)) refuse('it cannot be read as one host', form);
-  const { hostname, pathname } = new URL(url);
+  const { hostname, pathname, username, password } = new URL(url);
+  // The client decodes them, and its error would name no setting.
+  for (const text of [username, password]) decode(text, form);
   if (hostname === '') refuse('it has no host', form);
   readDatabase(pathname.slice(1), form);
   return { kind: 'single', url, tls };
