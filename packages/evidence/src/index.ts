@@ -4,7 +4,7 @@ export type { AnchorWithProof, StampWithToken } from './certificate/proof-files.
 export { coverageReportPdf } from './coverage/coverage-report-pdf.js';
 export type { DossierFile } from './dossier/dossier-file.js';
 export * from './dossier/dossier-source.js';
-export { findRenewals, type Renewals } from './dossier/find-renewals.js';
+export { findRenewals, type Renewals, type StampedCheck } from './dossier/find-renewals.js';
 export { writeDossier } from './dossier/write-dossier.js';
 export * from './proof.js';
 export { readVerifierProgram, type Verifier } from './verify/read-verifier.js';

@@ -7,6 +7,7 @@ import {
   type DossierSource,
   type DossierWatchChange,
   type Renewals,
+  type StampedCheck,
   type Timestamper,
   tokenCertificates,
 } from '@vat/evidence';
@@ -35,6 +36,21 @@ const inOrder = <Key, Row>(wanted: readonly Key[], rows: readonly Row[], keyOf: 
   });
 };
 const idOf = ({ id }: { id: string }) => id;
+
+/** Reads the chosen checks that have a time-stamp of their own and an anchor. */
+export async function* stampedChecks(
+  read: Pick<ReadEvidence, 'checks'>,
+  chosen: ChosenEvidence['checks'],
+): AsyncGenerator<StampedCheck, void, undefined> {
+  const anchorOf = new Map(
+    chosen.flatMap(({ id, stamped, anchorSeq }) => (stamped && anchorSeq !== null ? [[id, anchorSeq] as const] : [])),
+  );
+  for (const chunk of chunks([...anchorOf.keys()]))
+    for (const { id, bytes, token } of await read.checks(chunk)) {
+      const anchorSeq = anchorOf.get(id);
+      if (token !== null && anchorSeq !== undefined) yield { bytes, token, anchorSeq };
+    }
+}
 
 /** Bodies of anchors that are read at once, a few hundred bytes each. */
 const LINKS_PER_PAGE = 1_000;

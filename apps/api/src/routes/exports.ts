@@ -18,7 +18,7 @@ import {
   writeDossier,
 } from '@vat/evidence';
 import type { Sealer } from '../exports/dossier-source.js';
-import { type DossierSourceDeps, dossierSource } from '../exports/dossier-source.js';
+import { type DossierSourceDeps, dossierSource, stampedChecks } from '../exports/dossier-source.js';
 import type { HoldLease } from '../exports/send-zip.js';
 import { describeZip, sendZip } from '../exports/send-zip.js';
 import { callerAgain, found, normalizeNumber, ownedId } from '../http/call.js';
@@ -53,7 +53,7 @@ export const exportRoutes = (deps: ExportRoutesDeps): Pick<Routes, 'exportDossie
     options: Pick<DossierOptions, 'account' | 'createdAt' | 'choice' | 'coverage'>,
   ) => {
     const stamped = chosen.anchors.flatMap((anchor) => (anchor.stamped ? anchor.seq : []));
-    const renewals = await findLater(stamped, options.createdAt);
+    const renewals = await findLater(stamped, stampedChecks(read, chosen.checks), options.createdAt);
     const inTokens = new Set<string>();
     const onToken = (token: Uint8Array) => {
       for (const pem of tokenCertificates(token)) inTokens.add(pem);

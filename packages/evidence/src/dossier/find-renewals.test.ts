@@ -2,7 +2,7 @@ import { type Anchor, encodeAnchor } from '../anchor/anchor.js';
 import { closeAnchor } from '../anchor/close-anchor.js';
 import { type DatedAuthority, makeDatedAuthority } from '../timestamp/dated-authority.fixture.js';
 import type { DossierAnchor } from './dossier-source.js';
-import { findRenewals } from './find-renewals.js';
+import { findRenewals, type StampedCheck } from './find-renewals.js';
 
 const day = (text: string) => new Date(`${text}T12:00:00.000Z`);
 const authority = (name: string, to: string) => makeDatedAuthority(name, { from: day('2020-01-01'), to: day(to) });
@@ -28,7 +28,7 @@ const renewalsIn = (stamps: readonly (readonly [DatedAuthority, string])[], trus
       ),
     trustedRoots: trusted.map(({ root }) => root),
   });
-  return (seqs: readonly number[], now: string) => find(seqs, day(now));
+  return (seqs: readonly number[], now: string, checks: readonly StampedCheck[] = []) => find(seqs, checks, day(now));
 };
 
 describe('the later anchors in a dossier', () => {
@@ -53,6 +53,20 @@ describe('the later anchors in a dossier', () => {
     expect(await renewalsIn(chain)([1, 4], '2026-01-01')).toEqual({ anchors: [5], first: 1 });
     expect(await renewalsIn(chain)([2], '2030-01-01')).toEqual({ anchors: [5, 7], first: 2 });
     expect(await renewalsIn(chain)([2, 5], '2030-01-01')).toEqual({ anchors: [5, 7], first: 2 });
+  });
+
+  it('renew the time-stamps of single checks, from the anchor of each on', async () => {
+    const bytes = Buffer.from('{}');
+    const stampedOn = (by: DatedAuthority, on: string, anchorSeq: number) => [
+      { bytes, token: by.stamp(bytes, day(on)), anchorSeq },
+    ];
+    const find = renewalsIn(chain);
+    expect(await find([1], '2025-01-01', stampedOn(early, '2024-07-01', 1))).toBeNull();
+    // Its own anchor has a certificate that is valid longer.
+    expect(await find([5], '2026-01-01', stampedOn(early, '2024-07-01', 5))).toEqual({ anchors: [5], first: 4 });
+    // Its own anchor is no part of what expires: the time-stamp of the check is, and a later anchor renews it.
+    expect(await find([], '2026-01-01', stampedOn(early, '2024-07-01', 2))).toEqual({ anchors: [5], first: 1 });
+    expect(await find([], '2030-01-01', stampedOn(middle, '2027-07-01', 2))).toEqual({ anchors: [7], first: 1 });
   });
 
   it('are only those that lead to a trusted root', async () => {
