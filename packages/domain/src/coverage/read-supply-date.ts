@@ -73,7 +73,7 @@ export const isDateLike = (cell: string): boolean => {
 const BEGINS_WITH_DATE =
   /^(?:(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d\d)|\d{1,2}\.?[\s-]?\p{L}{3,12}\.?[\s-](?:19|20)?\d\d)(?!\d)/u;
 
-/** Whether a cell may tell a date that {@link isDateLike} does not know. */
+/** Whether a cell is a date, or begins with one in a form that {@link isDateLike} does not know. */
 export const mayTellDate = (cell: string): boolean =>
   isDateLike(cell) || [COMPACT_DAY_FIRST, BEGINS_WITH_DATE].some((form) => form.test(cell.trim()));
 

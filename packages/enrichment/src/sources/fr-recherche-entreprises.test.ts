@@ -106,7 +106,7 @@ test('a company that closes later has not ended', async () => {
 test('concurrent calls are spaced by a fifth of a second', async () => {
   await withLocalSource('fr_recherche_entreprises', answer(company()), async ({ source }) => {
     const findings = await Promise.all([source.consult(subject), source.consult(subject), source.consult(subject)]);
-    // From the call for it to the last departure: on a busy machine the first one departs late, and two can arrive together.
+    // From the first consultation to the last call: on a busy machine the first call departs late, and two can arrive together.
     const calledAt = Math.min(...findings.map(({ entry }) => Date.parse(entry.started_at)));
     const departedAt = Math.max(...findings.map(({ exchange }) => exchange?.startedAt.getTime() ?? 0));
     expect(departedAt - calledAt).toBeGreaterThanOrEqual(390);
